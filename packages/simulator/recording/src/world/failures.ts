@@ -1,4 +1,5 @@
 import { ownValue } from './own-value.ts'
+import { actionTypeOf } from './recorded-action.ts'
 import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from './stops.ts'
 
@@ -15,8 +16,7 @@ export interface Failures {
 
 /** Starts empty. */
 export function createFailures(): Failures {
-  /** Failure of each Rollout, the users' requests at that time, and whether the Rollout was paused since. */
-  const standing = new Map<string, { readonly id: string; readonly actions: string; readonly paused: Paused }>()
+  const standing = new Map<string, Standing>()
   /** Last lifted failure of each Rollout: a status may continue to report it. */
   const lifted = new Map<string, string>()
   const resuming = new Set<string>()
@@ -31,16 +31,16 @@ export function createFailures(): Failures {
     follow({ type }, rollout) {
       const { name } = rollout.metadata
       if (type === 'DELETED') return void standing.delete(name)
-      const actions = actionsText(rollout)
       const known = standing.get(name)
       const isPaused = rollout.spec.strategy?.paused === true
-      if (known !== undefined && (known.actions !== actions || (known.paused === 'since' && !isPaused))) lift(name)
-      const id = failureIn(rollout)
-      if (id === null && resuming.has(name)) standing.delete(name)
+      if (known !== undefined && (asksToLift(known, rollout) || (known.paused === 'since' && !isPaused))) lift(name)
+      const failure = failureIn(rollout)
+      if (failure === null && resuming.has(name)) standing.delete(name)
       const now = standing.get(name)
-      const isNew = id !== null && id !== lifted.get(name) && id !== now?.id
-      if (isNew) standing.set(name, { id, actions, paused: isPaused ? 'before' : 'never' })
-      else if (now !== undefined) standing.set(name, { ...now, paused: pausedBy(now.paused, isPaused) })
+      const requests = requestsOf(rollout)
+      const isNew = failure !== null && failure.id !== lifted.get(name) && failure.id !== now?.id
+      if (isNew) standing.set(name, { ...failure, ...requests, paused: isPaused ? 'before' : 'never' })
+      else if (now !== undefined) standing.set(name, { ...now, ...requests, paused: pausedBy(now.paused, isPaused) })
     },
     mayResume(name, isOpen) {
       resuming.add(name)
@@ -53,6 +53,24 @@ export function createFailures(): Failures {
   }
 }
 
+/** Failure that stops a release, the users' requests as last written, and whether the Rollout was paused since it was reported. */
+interface Standing extends Reported, Requests {
+  readonly paused: Paused
+}
+
+interface Reported {
+  readonly id: string
+  /** Reason of the condition `Stalled`. */
+  readonly reason: string
+}
+
+interface Requests {
+  /** Annotation with the action. */
+  readonly action: string | undefined
+  /** Other requests that may lift a failure, as one text. */
+  readonly others: string
+}
+
 type Paused = 'never' | 'before' | 'since'
 
 function pausedBy(before: Paused, isPaused: boolean): Paused {
@@ -60,19 +78,30 @@ function pausedBy(before: Paused, isPaused: boolean): Paused {
   return before === 'never' ? 'since' : before
 }
 
-/** Identifies a failure; null when the status reports none that stops the release. */
-function failureIn({ status }: RecordedRollout): string | null {
+/** Null when the status reports no failure that stops the release. */
+function failureIn({ status }: RecordedRollout): Reported | null {
   const stall = status?.conditions?.find(({ type }) => type === 'Stalled')
   if (stall?.status !== 'True' || !reasons.has(stall.reason) || status?.failure?.stops !== true) return null
   const { release, at, reason } = status.failure
-  return JSON.stringify([release, at, reason])
+  return { id: JSON.stringify([release, at, reason]), reason: stall.reason }
 }
 
-const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive'])
+const INCONCLUSIVE = 'AnalysisInconclusive'
+const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed', INCONCLUSIVE])
 
-/** Requests of users that may lift a failure. */
-function actionsText({ metadata, spec }: RecordedRollout): string {
+/** Whether a user has written a request that may lift the failure since the last write. No other action does, even if it is accepted. */
+function asksToLift(known: Standing, rollout: RecordedRollout): boolean {
+  const { action, others } = requestsOf(rollout)
+  return others !== known.others || (action !== known.action && mayLift(actionTypeOf(rollout), known))
+}
+
+function mayLift(type: string | undefined, { reason }: Reported): boolean {
+  return type === 'retry' || type === 'abort' || (type === 'promote' && reason === INCONCLUSIVE)
+}
+
+function requestsOf({ metadata, spec }: RecordedRollout): Requests {
   const { annotations = {}, deletionTimestamp } = metadata
-  const actions = ['action', 'release-policy', 'on-delete'].map((key) => ownValue(annotations, `tranche.dev/${key}`))
-  return JSON.stringify([actions, deletionTimestamp, spec.disabled === true])
+  const settings = ['release-policy', 'on-delete'].map((key) => ownValue(annotations, `tranche.dev/${key}`))
+  const others = JSON.stringify([settings, deletionTimestamp, spec.disabled === true])
+  return { action: ownValue(annotations, 'tranche.dev/action'), others }
 }

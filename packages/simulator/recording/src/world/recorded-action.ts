@@ -13,20 +13,29 @@ export interface RecordedAction {
 
 /** Action in the annotation of a Rollout; undefined when the annotation is missing or malformed. */
 export function actionOf(rollout: RecordedRollout | undefined): RecordedAction | undefined {
-  const text = rollout?.metadata.annotations?.[ACTION]
-  if (text === undefined) return undefined
+  const { id, type, step, expectedStep, revision } = membersOf(rollout)
+  if (typeof id !== 'string' || typeof type !== 'string') return undefined
+  return {
+    id,
+    type,
+    ...(typeof step === 'number' && { step }),
+    ...(typeof expectedStep === 'number' && { expectedStep }),
+    ...(typeof revision === 'string' && { revision }),
+  }
+}
+
+/** Type of the action in the annotation, which may have no id; undefined when the annotation is missing or malformed. */
+export function actionTypeOf(rollout: RecordedRollout | undefined): string | undefined {
+  const { type } = membersOf(rollout)
+  return typeof type === 'string' ? type : undefined
+}
+
+function membersOf(rollout: RecordedRollout | undefined): Readonly<Record<string, unknown>> {
   try {
-    const { id, type, step, expectedStep, revision } = JSON.parse(text) as Readonly<Record<string, unknown>>
-    if (typeof id !== 'string' || typeof type !== 'string') return undefined
-    return {
-      id,
-      type,
-      ...(typeof step === 'number' && { step }),
-      ...(typeof expectedStep === 'number' && { expectedStep }),
-      ...(typeof revision === 'string' && { revision }),
-    }
+    const value: unknown = JSON.parse(rollout?.metadata.annotations?.[ACTION] ?? '{}')
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 

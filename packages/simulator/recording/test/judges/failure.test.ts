@@ -252,13 +252,16 @@ describe('a version with which a node is lost', () => {
 })
 
 describe('a failure that the Rollout has reported', () => {
-  const reportedAt = (at: string): Fields => ({
-    status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }], failure: { stops: true, release: 'first', at } },
+  const reportedAt = (at: string, reason = 'ReleaseFailed'): Fields => ({
+    status: { conditions: [{ type: 'Stalled', status: 'True', reason }], failure: { stops: true, release: 'first', at } },
   })
   const reported = reportedAt('12:00')
   const quiet: Fields = { status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }], failure: { stops: false } } }
   const pause = (paused: boolean): Fields => ({ spec: { strategy: { paused } } })
-  const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
+  const annotated = (text: string | undefined): Fields => ({ metadata: { annotations: { 'tranche.dev/action': text } } })
+  const action = (id: string, type = 'retry'): Fields => annotated(JSON.stringify({ id, type }))
+  const without = annotated(undefined)
+  const inconclusive = reportedAt('12:05', 'AnalysisInconclusive')
   const failed = (): Script => fleet().rollout({}).rollout(reported, 'controller-1')
   const resumed = (s: Script): Script => s.order({ spec: { tranche: { failure: { autoResume: '1m' } } } })
   const overtaken = (s: Script): Script =>
@@ -272,6 +275,55 @@ describe('a failure that the Rollout has reported', () => {
       ['stops everything', (s) => s.del('a1'), ['G9 a']],
       ['still stops it when the status no longer reports it by itself', (s) => s.rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
       ['is lifted by a retry', (s) => s.rollout(action('again')).rollout(quiet, 'controller-1').del('a1'), []],
+      ['is lifted by an abort', (s) => s.rollout(action('back', 'abort')).rollout(quiet, 'controller-1').del('a1'), []],
+      [
+        'is not lifted by an approval by action, which is refused, although the pods have healed',
+        (s) => s.rollout(action('next', 'approve')).rollout(quiet, 'controller-1').del('a1'),
+        ['G9 a'],
+      ],
+      ['is not lifted by a promote', (s) => s.rollout(action('all', 'promote')).rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
+      [
+        'is lifted by a promote if it is an analysis without result',
+        (s) => s.rollout(inconclusive, 'controller-1').rollout(action('all', 'promote')).rollout(quiet, 'controller-1').del('a1'),
+        [],
+      ],
+      [
+        'is not lifted by an approval if it is an analysis without result',
+        (s) => s.rollout(inconclusive, 'controller-1').rollout(action('next', 'approve')).rollout(quiet, 'controller-1').del('a1'),
+        ['G9 a'],
+      ],
+      [
+        'is lifted by a retry after another action',
+        (s) => s.rollout(action('next', 'approve')).rollout(action('again')).rollout(quiet, 'controller-1').del('a1'),
+        [],
+      ],
+      [
+        'is not lifted by an action that replaces the retry of an earlier failure',
+        (s) => s.rollout(action('again')).rollout(reportedAt('12:05'), 'controller-1').rollout(action('next', 'approve')).del('a1'),
+        ['G9 a'],
+      ],
+      [
+        'is not lifted when a user removes the retry of an earlier failure',
+        (s) => s.rollout(action('again')).rollout(reportedAt('12:05'), 'controller-1').rollout(without).del('a1'),
+        ['G9 a'],
+      ],
+      ['is lifted by a retry without an id', (s) => s.rollout(annotated('{"type":"retry"}')).rollout(quiet, 'controller-1').del('a1'), []],
+      [
+        'is not lifted by an action that is not JSON',
+        (s) => s.rollout(annotated('retry')).rollout(quiet, 'controller-1').del('a1'),
+        ['G9 a'],
+      ],
+      [
+        'is lifted by a retry without an id that a user removes and writes again',
+        (s) =>
+          s
+            .rollout(annotated('{"type":"retry"}'))
+            .rollout(reportedAt('12:05'), 'controller-1')
+            .rollout(without)
+            .rollout(annotated('{"type":"retry"}'))
+            .del('a1'),
+        [],
+      ],
       [
         'is lifted, although an earlier status still reports it',
         (s) => s.rollout(action('again')).rollout(reported, 'controller-1').rollout(quiet, 'controller-1').del('a1'),
