@@ -10,8 +10,9 @@ import type { World } from './world.ts'
 /**
  * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its release
  * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is created count
- * too, except the one of a frozen release. So does the first template of a DaemonSet that was created again: no release brought it. A template that is released again and does not become stable counts no longer. One that is replaced
- * before the status of a new Rollout names it was not released.
+ * too, except the one of a frozen release. So does the first template of a DaemonSet that was created again: no release brought it. A template
+ * counts no longer once the status of a Rollout names another one in its place, unless it has become stable. Until a status names it, it is
+ * only applied, and not released.
  */
 export interface FormerRevisions {
   /** Called for each write, before it is applied to the world. */
@@ -38,8 +39,8 @@ interface Known {
   uid: string | undefined
   /** Whether the DaemonSet was created again, and still has the template with which it was. */
   isFirst: boolean
-  /** False from the creation of a Rollout until its status first names a revision. */
-  hasStatus: boolean
+  /** First template of a DaemonSet that was created again, until a status names another one. */
+  first: string | undefined
   /** Templates that were stable, newest last. */
   readonly former: FormerTemplates[]
 }
@@ -111,46 +112,61 @@ class StableTemplates implements FormerRevisions {
     known.uid = uid
     const before = story.latest?.template
     if (template === undefined || before === undefined || before === template) return
-    const templates = [...this.#latest(known)]
-    if (known.isFirst) this.#note(story, write, [...templates, before])
-    else if (before !== known.stable && known.hasStatus)
-      this.#note(
-        story,
-        write,
-        templates.filter((one) => one !== before),
-      )
+    if (known.isFirst) {
+      this.#note(story, write, [...this.#latest(known), before])
+      known.first = before
+    }
     known.isFirst = false
   }
 
   #followRollout(write: RecordedWrite): void {
-    const { spec, status } = write.o as unknown as RecordedRollout
+    const { spec } = write.o as unknown as RecordedRollout
     const story = this.#world.story(write.namespace, spec.workloadRef?.name ?? '')
     if (story === undefined) return
+    if (this.#world.before(write) === undefined) this.#followCreation(story, write)
+    if (!this.#isOurs(write.actor ?? '')) return
+    this.#followReleased(story, write)
+    this.#followStable(story, write)
+  }
+
+  #followCreation(story: DaemonSetStory, write: RecordedWrite): void {
+    this.#of(story).stable = undefined
+    const frozen = this.#templateOf(frozenRevision(story))
+    const on = (isMeant: (pod: PodStory) => boolean): readonly string[] =>
+      templatesOn(story, isMeant, (hash) => this.#templateOf(hash)).filter((template) => template !== frozen)
+    const standing = new Set(on(({ ended }) => ended === null))
+    const all = on(() => true)
+    const gone = all.filter((template) => !standing.has(template))
+    this.#note(story, write, all, gone)
+  }
+
+  /** A template that the status named, and names no more, was released. */
+  #followReleased(story: DaemonSetStory, write: RecordedWrite): void {
     const known = this.#of(story)
-    if (this.#world.before(write) === undefined) {
-      known.stable = undefined
-      known.hasStatus = false
-      const frozen = this.#templateOf(frozenRevision(story))
-      const on = (isMeant: (pod: PodStory) => boolean): readonly string[] =>
-        templatesOn(story, isMeant, (hash) => this.#templateOf(hash)).filter((template) => template !== frozen)
-      const standing = new Set(on(({ ended }) => ended === null))
-      const all = on(() => true)
-      this.#note(
-        story,
-        write,
-        all,
-        all.filter((template) => !standing.has(template)),
-      )
-    }
+    const released = this.#released(this.#world.before(write))
+    if (released === this.#released(write.o)) return
+    const { first } = known
+    known.first = undefined
+    if (released === '' || released === known.stable || released === first) return
+    const kept = [...this.#latest(known)].filter((template) => template !== released)
+    this.#note(story, write, kept)
+  }
+
+  #followStable(story: DaemonSetStory, write: RecordedWrite): void {
+    const known = this.#of(story)
+    const { status } = write.o as unknown as RecordedRollout
     const template = story.latest?.template
-    const { canaryRevision } = status?.canaryStatus ?? {}
-    if (this.#isOurs(write.actor ?? '') && (canaryRevision ?? '') !== '') known.hasStatus = true
-    const isReported = this.#isOurs(write.actor ?? '') && status?.phase === 'Healthy'
-    if (!isReported || template === undefined || template === known.stable) return
-    if (this.#templateOf(canaryRevision ?? '') !== template || !this.#isOnEveryNode(story, template, write.t)) return
+    if (status?.phase !== 'Healthy' || template === undefined || template === known.stable) return
+    if (this.#released(write.o) !== template || !this.#isOnEveryNode(story, template, write.t)) return
     known.stable = template
     const gone = this.#gone(story).filter((one) => one !== template)
     this.#note(story, write, [...this.#latest(known), template], gone)
+  }
+
+  /** @returns the template that the status of a Rollout names as released; empty without one */
+  #released(rollout: Readonly<Record<string, unknown>> | undefined): string {
+    const { status } = (rollout ?? {}) as unknown as Partial<RecordedRollout>
+    return this.#templateOf(status?.canaryStatus?.canaryRevision ?? '')
   }
 
   #isOnEveryNode(story: DaemonSetStory, template: string, nowMs: number): boolean {
@@ -183,7 +199,7 @@ class StableTemplates implements FormerRevisions {
   }
 
   #of(story: DaemonSetStory): Known {
-    const known = this.#known.get(story) ?? { stable: undefined, uid: undefined, isFirst: false, hasStatus: true, former: [] }
+    const known = this.#known.get(story) ?? { stable: undefined, uid: undefined, isFirst: false, first: undefined, former: [] }
     this.#known.set(story, known)
     return known
   }

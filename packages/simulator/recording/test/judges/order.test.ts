@@ -34,6 +34,11 @@ function goneUnseen(script: Script): Script {
 
 const MINUTE = 60_000
 
+/** A controller names the revision that is released. */
+function named(script: Script, canaryRevision: string): Script {
+  return script.rollout({ status: { canaryStatus: { canaryRevision } } }, 'controller-1')
+}
+
 /** Another pod is on node a or waits for it, and the executor chooses node b. */
 function beside(room: string, fields: Fields = {}, options: Fields = {}): (script: Script) => Script {
   return (script) => choose(asking(script, room).other(fields, options).seen().wait(1), 'b1')
@@ -274,9 +279,26 @@ describe('the order', () => {
         (s) => {
           // v0 and v5 run when the Rollout is created; v5 is released again, and rolled back.
           s.revision('v0', 'template-0').revision('v5', 'template-5').pod('c1', { hash: 'v0' }).pod('d1', { hash: 'v5' })
-          s.daemonSet({ template: 'template-5' }).rollout({})
-          s.rollout({ status: { canaryStatus: { canaryRevision: 'v5' } } }, 'controller-1')
-          return choose(s.seen().wait(1).daemonSet({ template: 'template-1' }), 'd1 a1')
+          named(s.daemonSet({ template: 'template-5' }).rollout({}), 'v5')
+          return choose(named(s.seen().wait(1).daemonSet({ template: 'template-1' }), 'v1'), 'd1 a1')
+        },
+        [],
+      ],
+      [
+        'finds a pod of a revision that was stable once before a healthy stable one, though its template was applied and replaced',
+        (s) => {
+          s.revision('v0', 'template-0').revision('v5', 'template-5').pod('c1', { hash: 'v0' }).pod('d1', { hash: 'v5' })
+          named(s.daemonSet({ template: 'template-1' }).rollout({}), 'v1').daemonSet({ template: 'template-5' })
+          return choose(s.daemonSet({ template: 'template-2' }).seen().wait(1), 'd1')
+        },
+        ['G5 d'],
+      ],
+      [
+        'accepts a healthy stable pod before it then',
+        (s) => {
+          s.revision('v0', 'template-0').revision('v5', 'template-5').pod('c1', { hash: 'v0' }).pod('d1', { hash: 'v5' })
+          named(s.daemonSet({ template: 'template-1' }).rollout({}), 'v1').daemonSet({ template: 'template-5' })
+          return choose(s.daemonSet({ template: 'template-2' }).seen().wait(1), 'a1')
         },
         [],
       ],

@@ -140,6 +140,8 @@ describe('nodes that died before their update', () => {
   }
   const naming = (s: Script, canaryRevision: string): Script =>
     s.rollout({ status: { phase: 'Progressing', canaryStatus: { canaryRevision } } }, 'controller-1')
+  /** The release of v2 begins. */
+  const next = (s: Script): Script => naming(then(s, 'template-2'), 'v2').seen().wait(2_000)
   const release = (s: Script, version: number, nodes = 'abcd'): Script => {
     then(s, `template-${version}`)
     for (const node of nodes) s.pod(`${node}1`, { hash: `v${version}` })
@@ -178,8 +180,18 @@ describe('nodes that died before their update', () => {
       ],
       [
         'must not run a revision that was stable once if it is released again and does not complete',
-        (s) => delBoth(then(deadOnV0(then(release(release(s, 0), 3), 'template-0')), 'template-2')),
+        (s) => delBoth(next(naming(deadOnV0(then(release(release(s, 0), 3), 'template-0')), 'v0'))),
         ['G1 b'],
+      ],
+      [
+        'may run one that was stable once if it is applied again, and another template replaces it before any status names it',
+        (s) => delBoth(next(deadOnV0(then(release(release(s, 0), 3), 'template-0')))),
+        [],
+      ],
+      [
+        'may run one that was stable once if its next release has not ended, although another template is applied',
+        (s) => delBoth(then(naming(deadOnV0(then(release(release(s, 0), 3), 'template-0')), 'v0'), 'template-2')),
+        [],
       ],
       [
         'may run the revision of a template that is replaced before the status of its new Rollout names one',
@@ -188,13 +200,33 @@ describe('nodes that died before their update', () => {
       ],
       [
         'must not run the revision of one that is replaced after that',
-        (s) => delBoth(then(naming(then(deadOnV0(s), 'template-0').rollout({}), 'v0'), 'template-2')),
+        (s) => delBoth(next(naming(then(deadOnV0(s), 'template-0').rollout({}), 'v0'))),
         ['G1 b'],
       ],
       [
         'may run the revision of the first template of a DaemonSet that was created again',
         (s) => released(createdAgain(s, 'template-0')).del('a2').del('b2'),
         [],
+      ],
+      [
+        'may run the revision of that first template, although a status named it',
+        (s) =>
+          released(naming(createdAgain(s, 'template-0'), 'v0'))
+            .del('a2')
+            .del('b2'),
+        [],
+      ],
+      [
+        'must not run the revision of that first template once its next release has ended',
+        (s) => {
+          const again = renewed(released(createdAgain(s, 'template-0')), 'template-0')
+          return naming(renewed(naming(again, 'v0'), 'template-2'), 'v2')
+            .seen()
+            .wait(2_000)
+            .del('a2')
+            .del('b2')
+        },
+        ['G1 b'],
       ],
       [
         'must not run the revision of its second one',
