@@ -22,6 +22,7 @@ const wantedAllowanceTests = 'packages/core/planner/test/release/wanted-allowanc
 const handsOffProperties = 'packages/core/planner/test/release/hands-off.property.test.ts'
 const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch.test.ts'
 const rejectedWaitTests = 'packages/core/planner/test/release/rejected-wait.test.ts'
+const blockedStableTests = 'packages/core/planner/test/rollout/blocked-stable.test.ts'
 const undeletedTests = 'packages/core/planner/test/release/undeleted.test.ts'
 
 /** Faults in the decisions for a BatchRelease. */
@@ -456,25 +457,73 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a canary counts as stable that all desired nodes run, while the others are out for a while',
     file: 'packages/core/planner/src/release/view/discover-revisions.ts',
-    find: ' && isOnNodeOut(fleet, revision)',
-    replace: ' && false',
+    find: ' || isOnNodeOut(fleet, revision))',
+    replace: ')',
     tests: ['packages/core/planner/test/release/discover-revisions.test.ts', 'test/scenarios/detach.test.ts'],
   },
   {
     rule: 'G3',
     fault: 'a version becomes the stable one whose release was frozen, while the nodes of the stable one are out for a while',
     file: 'packages/core/planner/src/release/view/discover-revisions.ts',
-    find: 'const released = [canary, frozenRevision(daemonSet)]',
-    replace: 'const released: readonly unknown[] = [canary]',
+    find: '[canary, frozenRevision(daemonSet), ...blocked]',
+    replace: '[canary, ...blocked]',
     tests: ['packages/core/planner/test/release/discover-revisions.test.ts'],
   },
   {
     rule: 'G3',
     fault: 'a version stays stable that nodes out for good still run, though others replaced it',
     file: 'packages/core/planner/src/release/view/discover-revisions.ts',
-    find: 'return [...running.keys()].every((hash) => released.includes(hash)) && ',
+    find: 'return running.every((hash) => released.includes(hash)) && ',
     replace: 'return released.length > 0 && ',
     tests: ['packages/core/planner/test/release/discover-revisions.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'the version that is rolled back becomes stable where the rollback was frozen before a node was back',
+    file: 'packages/core/planner/src/release/view/discover-revisions.ts',
+    find: 'isFrozenReturn(daemonSet, revision)',
+    replace: 'isFrozenReturn(undefined, revision)',
+    tests: [blockedStableTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'the last stable version stays so where a return to it was frozen, though another template followed',
+    file: 'packages/core/planner/src/release/view/discover-revisions.ts',
+    find: 'revision === canary && isFrozenReturn(',
+    replace: 'isFrozenReturn(',
+    tests: ['packages/core/planner/test/release/discover-revisions.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a blocked version that every desired node runs becomes stable',
+    file: 'packages/core/planner/src/release/view/discover-revisions.ts',
+    find: 'frozenRevision(daemonSet), ...blocked]',
+    replace: 'frozenRevision(daemonSet)]',
+    tests: [blockedStableTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a blocked version becomes stable beside another one that runs',
+    file: 'packages/core/planner/src/release/view/discover-revisions.ts',
+    find: '!isKnown || !blocked.includes(hash)',
+    replace: '!isKnown || hash !== undefined',
+    tests: ['packages/core/planner/test/release/discover-revisions.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a version becomes stable that failed and was replaced while its Rollout was disabled',
+    file: 'packages/core/planner/src/rollout/states/next-state.ts',
+    find: '[...heldRevisions, ...replaced]',
+    replace: 'replaced.length < 0 ? replaced : heldRevisions',
+    tests: [blockedStableTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a release that is frozen without a BatchRelease names a blocked version as stable',
+    file: 'packages/core/planner/src/rollout/plan-binding.ts',
+    find: 'heldHashes(status?.heldRevisions ?? [])',
+    replace: 'heldHashes([])',
+    tests: [blockedStableTests],
   },
   {
     rule: 'G3',

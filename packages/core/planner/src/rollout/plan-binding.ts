@@ -4,6 +4,7 @@ import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, tak
 import { controlledBy } from '../release/view/release-view.ts'
 import { isMidSurge } from '../release/progress/strategy-drift.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/view/discover-revisions.ts'
+import { heldHashes } from './held/held-revisions.ts'
 import { frozenText } from './states/frozen-text.ts'
 import { isRevisionMissing } from './missing-revision.ts'
 import { type RolloutPlan, wait } from './view/rollout-plan.ts'
@@ -63,7 +64,11 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   if (!(daemonSetAnnotations.originalUpdateStrategy in annotations) || daemonSetAnnotations.frozen in annotations) return unbound
   const original = originalStrategy(daemonSet)
   const { status, metadata } = view.rollout
-  const known = { lastStable: status?.stableRevision, rolloutCreatedAt: metadata.creationTimestamp }
+  const known = {
+    lastStable: status?.stableRevision,
+    rolloutCreatedAt: metadata.creationTimestamp,
+    blocked: heldHashes(status?.heldRevisions ?? []),
+  }
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, ...known })
   if (discovery.kind === 'pending') return null
   const old = nodesToFreeze(view, discovery)

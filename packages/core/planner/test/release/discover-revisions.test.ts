@@ -69,6 +69,46 @@ describe('discoverRevisions', () => {
       view: { revisions: three(), fleet: withOut('a:old~', 'c:new d:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'new' },
     },
+    'keeps the revision of the last release if the nodes run a blocked one (G12)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'old', blocked: ['bad'] },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'keeps the revision of the last release if the nodes run a blocked one and the canary (G3, G12)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new c:new'), lastStable: 'old', blocked: ['bad'] },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'keeps the revision of the last release if every node runs a blocked canary (G12)': {
+      view: { revisions: three(), fleet: nodes('a:new b:new'), lastStable: 'old', blocked: ['new'] },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'takes the canary as stable where every node runs it, though another revision is blocked': {
+      view: { revisions: three(), fleet: nodes('a:new b:new'), lastStable: 'old', blocked: ['bad'] },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'takes a revision that is not blocked as stable, though a blocked one runs on more nodes (G12)': {
+      view: { revisions: [aRevision('other', 0), ...three()], fleet: nodes('a:bad b:bad c:other'), lastStable: 'old', blocked: ['bad'] },
+      want: { kind: 'found', canary: 'new', stable: 'other' },
+    },
+    'takes no blocked revision of the history as stable if the other nodes run a deleted one (G12)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:gone'), lastStable: 'old', blocked: ['bad'] },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'takes a blocked revision as stable where the history has lost that of the last release': {
+      view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'pruned', blocked: ['bad'] },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'keeps the revision of the last release where a return to it was frozen, though no node runs it (G12)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'new', daemonSet: frozenAt('new', 'new') },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'drops the revision of the last release when no node runs it, and the frozen release was of another one (G3)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'new', daemonSet: frozenAt('bad', 'new') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'drops the revision of the last release when no node runs it, and another template followed the frozen return to it': {
+      view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'old', daemonSet: frozenAt('old', 'old') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
     'never takes a canary as stable that as many nodes run, where none runs the revision of the last release (G3)': {
       view: { revisions: three(), fleet: nodes('a:bad b:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
@@ -155,8 +195,8 @@ function withOut(out: string, desired: string): DiscoveryView['fleet'] {
 }
 
 /** A DaemonSet on which the release of a revision was frozen. */
-function frozenAt(revision: string): DiscoveryView['daemonSet'] {
-  return aView({ annotations: { [daemonSetAnnotations.frozen]: JSON.stringify({ revision, stable: 'old' }) } }).daemonSet!
+function frozenAt(revision: string, stable = 'old'): DiscoveryView['daemonSet'] {
+  return aView({ annotations: { [daemonSetAnnotations.frozen]: JSON.stringify({ revision, stable }) } }).daemonSet!
 }
 
 /** The nodes with pods of a revision that were created at a time of one day. */

@@ -1,6 +1,6 @@
 import { type FleetPod, type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 import { canonicalJson, type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
-import { frozenRevision } from './frozen-annotation.ts'
+import { frozenRevision, isFrozenReturn } from './frozen-annotation.ts'
 
 /** Revisions of a DaemonSet, by `controller-revision-hash`. */
 export type Discovery =
@@ -25,13 +25,16 @@ export interface DiscoveryView {
   readonly lastStable: string | undefined
   /** Creation time of the Rollout, in RFC 3339. Undefined: it does not matter, or there is no Rollout. */
   readonly rolloutCreatedAt?: string | undefined
+  /** Revisions that are blocked. Undefined: it does not matter, or there is no Rollout. */
+  readonly blocked?: readonly string[] | undefined
 }
 
 /**
  * Finds the canary and the stable revision. The canary holds the present template. The stable revision is the first of these
  * that exists:
  * - the last one that a Tranche release completed, if desired nodes still run it. Nodes that are out for a while (a zone, a tainted pool)
- *   suffice while all others run the canary, or a version whose release was frozen.
+ *   suffice while all others run the canary, or a version whose release was frozen. It also stays where a return to it was frozen, or
+ *   where nodes run a blocked version beside those. While the history has it, no blocked version becomes stable (G12).
  * - the one that most desired nodes run; of two with as many nodes, the one that is not the canary. After a Tranche release
  *   of another revision, only nodes that do not run the canary count while there are any, even where the ControllerRevision
  *   they run is gone. So it is for a Rollout without a release, if no node ran the canary when it was created. A canary without a
@@ -49,13 +52,18 @@ export function discoverRevisions(view: DiscoveryView): Discovery {
   return { kind: 'found', canary: hashOf(canary), stable: stableOf(view, hashes, hashOf(canary)) ?? hashOf(canary) }
 }
 
-function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string): string | undefined {
-  const { lastStable } = view
-  if (lastStable !== undefined && hashes.includes(lastStable) && isStillRun(view, lastStable, canary)) return lastStable
-  const counts = [...nodesByHash(view.fleet)].sort(
-    ([a, countOfA], [b, countOfB]) =>
-      countOfB - countOfA || Number(a === canary) - Number(b === canary) || hashes.indexOf(a) - hashes.indexOf(b),
-  )
+function stableOf(view: DiscoveryView, history: readonly string[], canary: string): string | undefined {
+  const { lastStable, blocked = [] } = view
+  const isKnown = lastStable !== undefined && history.includes(lastStable)
+  if (isKnown && isStillRun(view, lastStable, canary)) return lastStable
+  const mayBeStable = (hash: string): boolean => !isKnown || !blocked.includes(hash)
+  const hashes = history.filter(mayBeStable)
+  const counts = [...nodesByHash(view.fleet)]
+    .filter(([hash]) => mayBeStable(hash))
+    .sort(
+      ([a, countOfA], [b, countOfB]) =>
+        countOfB - countOfA || Number(a === canary) - Number(b === canary) || hashes.indexOf(a) - hashes.indexOf(b),
+    )
   const running = counts.map(([hash]) => hash)
   const byNodes = running.filter((hash) => hashes.includes(hash))
   // A canary that no Tranche release completed must not count as stable: it would pass all its steps at once.
@@ -67,7 +75,7 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
     if (other !== undefined) return other
   }
   const found = byNodes[0] ?? hashes[1] ?? hashes[0]
-  const isKept = found === canary && lastStable !== undefined && hashes.includes(lastStable) && !hasReadyPod(view.fleet, canary)
+  const isKept = found === canary && isKnown && !hasReadyPod(view.fleet, canary)
   return isKept ? lastStable : found
 }
 
@@ -84,12 +92,18 @@ function isNewer({ fleet, rolloutCreatedAt }: DiscoveryView, canary: string): bo
   return !fleet.nodes.some(({ desired, pods }) => desired && pods.some(isOlder))
 }
 
-/** Whether a desired node runs the revision, or none runs any, or only versions under release run there and others are out with it. */
-function isStillRun({ fleet, daemonSet }: DiscoveryView, revision: string, canary: string): boolean {
-  const running = nodesByHash(fleet)
-  if (running.has(revision) || running.size === 0) return true
-  const released = [canary, frozenRevision(daemonSet)]
-  return [...running.keys()].every((hash) => released.includes(hash)) && isOnNodeOut(fleet, revision)
+/**
+ * Whether a desired node runs the revision, or none runs any, or a return to it was frozen. Or only versions under release and blocked ones run
+ * there, and a blocked one does, or others are out with the revision.
+ */
+function isStillRun({ fleet, daemonSet, blocked = [] }: DiscoveryView, revision: string, canary: string): boolean {
+  const counts = nodesByHash(fleet)
+  if (counts.has(revision) || counts.size === 0) return true
+  if (revision === canary && isFrozenReturn(daemonSet, revision)) return true
+  const running = [...counts.keys()]
+  const released = [canary, frozenRevision(daemonSet), ...blocked]
+  const runsBlocked = running.some((hash) => blocked.includes(hash))
+  return running.every((hash) => released.includes(hash)) && (runsBlocked || isOnNodeOut(fleet, revision))
 }
 
 /** Whether a node that is not desired runs the revision: it is updated once it is desired again. */

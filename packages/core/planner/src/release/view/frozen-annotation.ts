@@ -15,6 +15,12 @@ export function frozenRevision(daemonSet: DaemonSet | undefined): string | undef
   return typeof revision === 'string' ? revision : undefined
 }
 
+/** Whether the release that was frozen on the DaemonSet went back to this stable revision. */
+export function isFrozenReturn(daemonSet: DaemonSet | undefined, stable: string): boolean {
+  const frozen = frozenMembers(daemonSet)
+  return frozen?.revision === stable && frozen.stable === stable
+}
+
 /** @returns the revision in the text of the annotation; null where it holds none */
 export function revisionInText(frozen: string): string | null {
   const { revision } = membersOf(frozen)

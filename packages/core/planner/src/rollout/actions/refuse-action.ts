@@ -5,7 +5,7 @@ import { stepOfReplacedPlan } from '../release/replaced-plan.ts'
 import { isAppliedAgain } from './applied-again.ts'
 import { commandText, retryHeldText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
-import { heldTemplate, isReverted } from '../held/held-revisions.ts'
+import { heldTemplate, isReverted, heldHashes } from '../held/held-revisions.ts'
 import { isDeletedOrDisabled } from '../held/on-delete.ts'
 import { isRevertDue, whyNoTemplate } from '../held/plan-revert.ts'
 import { standingFailure } from '../release/release-failure.ts'
@@ -51,8 +51,7 @@ function noReleaseText(view: RolloutView, before: RolloutState, { type }: Rollou
   if (standingFailure(view, before) !== null)
     return `the release of revision ${canary.canaryRevision} has ended, so there is nothing to ${type}: run ${commandText(rollout, 'undo')} to release the earlier revision, or ${commandText(rollout, 'retry')} to update the nodes left all the same`
   if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
-  const held = heldRevisions.flatMap(({ revision }) => revision ?? [])
-  return `no release is under way; to release a blocked revision anyway, run ${retryHeldText(rollout, held)}`
+  return `no release is under way; to release a blocked revision anyway, run ${retryHeldText(rollout, heldHashes(heldRevisions))}`
 }
 
 /** While the Rollout is stalled no release of another template starts, so the status still names the former one. */

@@ -17,6 +17,11 @@ export function heldRevision({ status }: Rollout, revision: string): HeldRevisio
   return status?.heldRevisions?.find((one) => one.revision === revision)
 }
 
+/** @returns the hashes of blocked revisions; one whose hash is unknown has none */
+export function heldHashes(held: readonly HeldRevision[]): readonly string[] {
+  return held.flatMap(({ revision }) => revision ?? [])
+}
+
 /** SHA-256 of a pod template in canonical JSON: equal for equal templates, whichever revision holds them. */
 export function templateDigest(template: object): string {
   const known = digests.get(template)

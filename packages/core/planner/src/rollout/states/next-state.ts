@@ -4,10 +4,12 @@ import { type Discovery, discoverRevisions } from '../../release/view/discover-r
 import { acceptedActionsOf } from '../view/accepted-actions.ts'
 import type { Obstacle, RolloutState } from '../view/rollout-state.ts'
 import { failedState } from './failed-state.ts'
+import { heldWhenOvertaken } from './held-when-overtaken.ts'
 import { frozenStable } from '../release/frozen-release.ts'
 import { teardownState } from './teardown-state.ts'
 import { readStatusActions } from '../actions/read-status-actions.ts'
 import { obstacleOf, stalledState } from './obstacle-of.ts'
+import { heldTemplate, heldHashes } from '../held/held-revisions.ts'
 import { isDeletedOrDisabled } from '../held/on-delete.ts'
 import { progressingState } from './progressing-state.ts'
 import { isOff, standingFailure } from '../release/release-failure.ts'
@@ -64,12 +66,17 @@ function stillFailed({ rollout }: RolloutView, { failure }: RolloutState): Rollo
   return { reason: 'ReleaseFailed', message: stalled.message }
 }
 
-function discover(
-  { rollout, revisions, fleet }: RolloutView,
-  daemonSet: DaemonSet,
-  { stableRevision: lastStable }: RolloutState,
-): Discovery {
-  return discoverRevisions({ daemonSet, revisions, fleet, lastStable, rolloutCreatedAt: rollout.metadata.creationTimestamp })
+function discover(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): Discovery {
+  const { rollout, revisions, fleet } = view
+  const known = { lastStable: before.stableRevision, rolloutCreatedAt: rollout.metadata.creationTimestamp }
+  return discoverRevisions({ daemonSet, revisions, fleet, ...known, blocked: blockedRevisions(view, daemonSet, before) })
+}
+
+/** G12: the blocked revisions, and one that failed and that another template has replaced, which is blocked with the next release. */
+function blockedRevisions(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): readonly string[] {
+  const { heldRevisions } = before
+  const replaced = heldWhenOvertaken(view, before).filter((one) => heldTemplate([one], daemonSet) === undefined)
+  return heldHashes([...heldRevisions, ...replaced])
 }
 
 function isReleased(discovery: Discovery, { canary }: RolloutState): boolean {
