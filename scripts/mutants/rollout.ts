@@ -4,10 +4,11 @@ const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const keptStatus = 'packages/core/planner/src/rollout/actions/kept-status.ts'
-const failureAnnotation = 'packages/core/planner/src/rollout/actions/failure-annotation.ts'
+const failureAnnotation = 'packages/core/planner/src/rollout/release/failure-annotation.ts'
 const statusOfEnded = 'packages/core/planner/src/rollout/states/status-of-ended.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
+const lostFailure = 'packages/core/planner/src/rollout/release/lost-failure.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
 const reapply = 'packages/core/planner/src/rollout/held/reapply.ts'
 const releasePolicy = 'packages/core/planner/src/rollout/view/release-policy.ts'
@@ -26,6 +27,7 @@ const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisio
 const leftBehindTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.slow.test.ts'
 const failureAnnotationTests = 'packages/core/planner/test/rollout/failure-annotation.test.ts'
+const lostFailureTests = 'packages/core/planner/test/rollout/lost-failure.test.ts'
 const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.ts'
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
@@ -289,9 +291,9 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a verdict on nodes left is lost with its BatchRelease',
-    file: 'packages/core/planner/src/rollout/release/lost-failure.ts',
-    find: ' && !isOnNodesLeft(view, failure)) return null',
-    replace: ') return null',
+    file: lostFailure,
+    find: ' && !isOnNodesLeft(view, failure)) return false',
+    replace: ') return false',
     tests: ['packages/core/planner/test/rollout/left-behind.test.ts'],
   },
   {
@@ -304,11 +306,51 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G7',
+    fault: 'a verdict is lost with its BatchRelease, though its annotation precedes the status',
+    file: lostFailure,
+    find: '[view.rollout.status?.failure, failureBeforeStatus(view)]',
+    replace: '[view.rollout.status?.failure, failureBeforeStatus({ ...view, rollout: { ...view.rollout, status: undefined } })]',
+    tests: [lostFailureTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'the annotation of a verdict on nodes left does not count',
+    file: failureAnnotation,
+    find: '[id, leftOf(id)].includes',
+    replace: '[id].includes',
+    tests: [lostFailureTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'the annotation of a verdict on another release of the revision stops a version',
+    file: failureAnnotation,
+    find: "[id, leftOf(id)].includes(failure?.release ?? '') ? failure : undefined",
+    replace: 'failure?.release === leftOf(id) ? failure : failure && { ...failure, release: id }',
+    tests: [lostFailureTests],
+  },
+  {
+    rule: 'G11',
+    fault: 'an annotation that a user wrote rolls a version back',
+    file: failureAnnotation,
+    find: "{ why, action: 'Pause' }",
+    replace: "{ why, action: policyTerms(view).failure?.action ?? 'Pause' }",
+    tests: [lostFailureTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'an annotation brings a verdict back that its status has lost',
+    file: failureAnnotation,
+    find: 'return status?.failure?.stops === true && next.failure?.stops !== true',
+    replace: 'return status?.failure?.stops === true && next.failure?.stops === true',
+    tests: [failureAnnotationTests],
+  },
+  {
+    rule: 'G7',
     fault: 'a verdict is lost while its BatchRelease is being deleted',
-    file: 'packages/core/planner/src/rollout/release/lost-failure.ts',
+    file: lostFailure,
     find: ' || release.metadata.deletionTimestamp !== undefined) return true',
     replace: ') return true',
-    tests: [lostVerdictTests],
+    tests: [lostFailureTests],
   },
   {
     rule: 'G7',

@@ -205,8 +205,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'G12',
     fault: 'a release forgets its verdict while its DaemonSet is missing or not bound',
     file: 'packages/core/planner/src/release/release-status.ts',
-    find: 'isDeleted ? undefined : knownFailure(view.release)',
-    replace: 'isDeleted || view.daemonSet !== undefined ? undefined : knownFailure(view.release)',
+    find: 'judgement === null ? (knownFailure(view.release) ?? null)',
+    replace: 'judgement === null ? ((view.daemonSet === undefined ? knownFailure(view.release) : undefined) ?? null)',
     tests: [releaseStatusTests, 'test/scenarios/verdict.test.ts'],
   },
   {
@@ -240,6 +240,15 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     find: 'if (!isStoppedAtEnd(record)) return planStopAtEnd',
     replace: "if (record.state !== 'stopped') return planStopAtEnd",
     tests: [planTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'a BatchRelease that is being deleted forgets its verdict before the Rollout has it',
+    file: 'packages/core/planner/src/release/release-status.ts',
+    find: 'judgement === null ? (knownFailure(view.release) ?? null)',
+    replace:
+      'judgement === null ? ((view.release.metadata.deletionTimestamp === undefined ? knownFailure(view.release) : undefined) ?? null)',
+    tests: ['packages/core/planner/test/rollout/lost-failure.test.ts'],
   },
   {
     rule: 'G12',

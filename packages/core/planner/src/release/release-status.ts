@@ -138,15 +138,14 @@ const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime:
 
 /**
  * Failures of the new version, and the watch data needed to continue judging it. G12: a release that is not judged, because its DaemonSet is
- * missing or not bound, or because it ends, keeps its verdict. One that is deleted leaves it to the status of the Rollout.
+ * missing or not bound, or because it ends, keeps its verdict. So does one that is being deleted, until it is gone: the status of the Rollout may
+ * not have it yet (G7).
  */
 function failures(view: ReleaseView, wanted: Wanted): Failures {
   const stopped = stoppedTimeAfter(stoppedSoFar(view), judgedRelease(view.release), wanted.kind === 'stop', steadyMs(view))
   const watched = notableNodes(view.watched, { nowMs: steadyMs(view), stopped })
   const judgement = judgementOf(view)
-  const isDeleted = view.release.metadata.deletionTimestamp !== undefined
-  const known = isDeleted ? undefined : knownFailure(view.release)
-  const failure = judgement === null ? (known ?? null) : judgement.failure
+  const failure = judgement === null ? (knownFailure(view.release) ?? null) : judgement.failure
   return { failure, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
 }
 

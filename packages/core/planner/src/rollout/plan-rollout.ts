@@ -26,7 +26,7 @@ import { rolloutHash } from './view/rollout-hash.ts'
 import { lacksStepNodes, mustKeepStepNodesFirst, selectsNodes, stepNodesText } from './view/step-nodes.ts'
 import type { NextStatus, Obstacle } from './view/rollout-state.ts'
 import { holdsText, mustKeepHoldsFirst, withMemory } from './actions/kept-status.ts'
-import { failureCopyText, mustKeepFailureFirst } from './actions/failure-annotation.ts'
+import { failureCopyText, mustDropFailureFirst, mustKeepFailureFirst } from './release/failure-annotation.ts'
 import { isForeign, summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { strategyRestored } from './states/rollout-conditions.ts'
 import { statusOfEnded } from './states/status-of-ended.ts'
@@ -312,11 +312,11 @@ function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
   return planAnnotations(view.rollout) ?? wait(status.message ?? '', next.recheckAfterMs)
 }
 
-/** Copies of what must not be lost with a status, written before it. */
+/** Copies of what must not be lost with a status, written before it. A copy of what it loses is removed before it. */
 function planCopies(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
   const annotations = {
     ...(mustKeepHoldsFirst(rollout, next) && { [HELD_REVISIONS_ANNOTATION]: holdsText(next) }),
-    ...(mustKeepFailureFirst(rollout, next) && { [FAILURE_ANNOTATION]: failureCopyText(next) }),
+    ...((mustKeepFailureFirst(rollout, next) || mustDropFailureFirst(rollout, next)) && { [FAILURE_ANNOTATION]: failureCopyText(next) }),
     ...(mustKeepStepNodesFirst(rollout) && { [STEP_NODES_ANNOTATION]: stepNodesText(rollout) }),
   }
   return Object.keys(annotations).length === 0 ? null : { kind: 'setAnnotations', annotations }

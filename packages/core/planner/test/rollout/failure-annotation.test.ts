@@ -28,6 +28,16 @@ describe('the annotation that keeps a failure', () => {
     expect(keptIn(fake)).toBeUndefined()
   })
 
+  it('is removed before the status loses the failure, which it would bring back once the BatchRelease is deleted', () => {
+    const fake = failed()
+    const alone: string[] = []
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake, () => {
+      if (fake.rollout?.status?.failure?.stops !== true && keptIn(fake) !== undefined) alone.push(planRollout(fake.rolloutView()!).kind)
+    })
+    expect([fake.rollout?.status?.failure?.stops, alone]).toEqual([undefined, []])
+  })
+
   it('is not written for a failure that stops nothing', () => {
     const fake = failed(undefined, { stops: false, action: 'Continue' })
     expect(keptIn(fake)).toBeUndefined()
@@ -107,6 +117,30 @@ describe('the annotation that keeps a failure', () => {
     fake.policy = { failure: { action: 'Continue' } }
     prune(fake)
     expect([fake.rollout?.status?.failure, keptIn(fake)]).toEqual([undefined, undefined])
+  })
+
+  it('is ignored beside a status that has lost its answered actions, and names its release (G6)', () => {
+    const fake = failed()
+    const text = keptIn(fake)
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    fake.act(undefined)
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status?.failure).toBeDefined()
+    const { stableRevision: _stable, failure: _failure, lastAction: _last, answeredActions: _answered, ...status } = fake.rollout!.status!
+    fake.rollout = { ...fake.rollout!, status: status }
+    annotate(fake, text)
+    settle(fake)
+    expect([fake.rollout?.status?.failure, keptIn(fake)]).toEqual([undefined, undefined])
+  })
+
+  it('rolls the version back after the loss, where the policy says so', () => {
+    const fake = failed()
+    fake.policy = { failure: { action: 'Rollback' } }
+    prune(fake)
+    expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 0])
+    expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
   })
 
   it('leaves it to the policy what follows, and to nothing that a user wrote', () => {

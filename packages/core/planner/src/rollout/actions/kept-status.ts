@@ -12,7 +12,7 @@ import { hashOf } from '../../release/view/discover-revisions.ts'
 import { hasLostAnswers } from './answer-action.ts'
 import { generationOfReleaseId, partsOfReleaseId } from '../release/release-id.ts'
 import { jsonOrUndefined } from '../view/json-or-undefined.ts'
-import { failureInAnnotation } from './failure-annotation.ts'
+import { failureInAnnotation } from '../release/failure-annotation.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { type Failure, type HeldBy, type Rollout, sizeLimits } from '@tranche/api-schema'
 import { hasOldPod } from '@tranche/fence'
 import { clipText } from '@tranche/kube-types'
+import { failureBeforeStatus } from './failure-annotation.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import { isForeign } from './batch-release-summary.ts'
@@ -8,16 +9,20 @@ import { partsOfReleaseId, releaseId } from './release-id.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
- * The verdict that stops the present release, and that only the status of the Rollout still has: the BatchRelease that reached it was deleted.
- * The next BatchRelease has a hold for it, which lasts as long (G7, G8). A retry lifts it, as does a policy by which it would not stop the release.
- * So it is for a verdict on nodes that the release had left, while there are any. Null without one.
+ * The verdict that stops the present release, and that only the Rollout still has, in its status or the annotation that precedes it: the
+ * BatchRelease that reached it was deleted. The next BatchRelease has a hold for it, which lasts as long (G7, G8). A retry lifts it, as does a
+ * policy by which it would not stop the release. So it is for a verdict on nodes that the release had left, while there are any. Null without one.
  */
 export function lostFailure(view: RolloutView, { acceptedActions }: Pick<RolloutState, 'acceptedActions'>): Failure | null {
-  const { failure } = view.rollout.status ?? {}
-  if (failure?.stops !== true || !isLost(view)) return null
-  if (failure.release !== releaseId(view.rollout) && !isOnNodesLeft(view, failure)) return null
-  if (failure.retry !== acceptedActions.retry || !mayStop(view, failure, acceptedActions)) return null
-  return failure
+  if (!isLost(view)) return null
+  const known = [view.rollout.status?.failure, failureBeforeStatus(view)]
+  return known.find((failure) => failure !== undefined && stillStops(view, failure, acceptedActions)) ?? null
+}
+
+function stillStops(view: RolloutView, failure: Failure, acceptedActions: RolloutState['acceptedActions']): boolean {
+  if (failure.stops !== true || failure.retry !== acceptedActions.retry) return false
+  if (failure.release !== releaseId(view.rollout) && !isOnNodesLeft(view, failure)) return false
+  return mayStop(view, failure, acceptedActions)
 }
 
 /** @returns the hold of a BatchRelease that takes the place of the one that reached the verdict */
