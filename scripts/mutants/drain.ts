@@ -14,6 +14,7 @@ const drainCheck = 'packages/clients/node-checks/src/drain-check.ts'
 
 const cordonTests = 'packages/core/drain/test/cordon.test.ts'
 const consumerTests = 'packages/core/drain/test/consumers.test.ts'
+const drainCheckTests = 'packages/clients/node-checks/test/drain-check.test.ts'
 const drainNodeTests = 'packages/clients/cluster/test/drain-node.test.ts'
 const drainStories = 'test/scenarios/drain.test.ts'
 const changeStories = 'test/scenarios/drain-changes.test.ts'
@@ -43,7 +44,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
     file: drainCheck,
     find: "if (podName === undefined) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }",
     replace: '',
-    tests: ['packages/clients/node-checks/test/drain-check.test.ts'],
+    tests: [drainCheckTests],
   },
   {
     rule: 'Drain',
@@ -59,7 +60,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
     file: 'packages/clients/cluster/src/cordons.ts',
     find: 'return isListed && (await isUnused(client, drained, signal))',
     replace: 'return isListed',
-    tests: ['packages/clients/node-checks/test/drain-check.test.ts'],
+    tests: [drainCheckTests],
   },
   {
     rule: 'G6',
@@ -210,9 +211,25 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a drain that was given up starts again at once',
     file: drainNode,
-    find: 'restMs: durationMs(timeout), end: given',
-    replace: 'restMs: 0, end: given',
+    find: 'memory.gaveUp(job, { rules: job.rules, restMs,',
+    replace: 'memory.gaveUp(job, { rules: job.rules, restMs: 0,',
     tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a resting node is asked again after a delay that doubles, and so rests longer than its words say',
+    file: drainCheck,
+    find: ', againInMs: Math.max(CHANGED_AGAIN_MS, restMs)',
+    replace: '',
+    tests: [drainCheckTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a resting node that is asked in mid-rest is asked again a whole rest later',
+    file: drainMemory,
+    find: 'restMs: rest.untilMs - nowMs',
+    replace: 'restMs: rest.restMs',
+    tests: [drainCheckTests],
   },
   {
     rule: 'Words',

@@ -75,15 +75,28 @@ describe('a node on which the new pod fails after its drain', () => {
   })
 })
 
+it('a node whose drain was given up is drained again when its rest ends, and no later', async () => {
+  stage = await setDrainStage({ ...byLabel, timeout: '2m' })
+  await makeConsumer(stage, 'web', NODE, {}, { labels: labelled })
+  await makeBudget(stage)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 3)
+  await untilGivenUp()
+  await expectNoMarks(stage)
+  const isCordoned = async (): Promise<boolean> => (await readNode(stage, NODE)).spec?.unschedulable === true
+  await stage.pass(100_000)
+  expect(await drive(stage.clock, isCordoned())).toBe(false)
+  await stage.until('it is drained again', isCordoned, 40_000)
+  expectKept(stage)
+})
+
 it('a changed policy ends the rest of a node whose drain was given up', async () => {
   stage = await setDrainStage({ ...byLabel, timeout: '30m' })
   await makeConsumer(stage, 'web', NODE, {}, { labels: labelled })
   await makeBudget(stage)
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
-  const isGivenUp = async (): Promise<boolean> =>
-    (await stage.release())?.status?.flight?.blocked?.some(({ reason }) => reason === 'DrainBlocked') === true
-  await stage.until('it is given up', isGivenUp, HOUR)
+  await untilGivenUp()
   await stage.pass(60_000)
   const drain = { ...byLabel, timeout: '10s', onTimeout: 'Continue' }
   await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: { drain } } }))
@@ -144,6 +157,12 @@ async function releaseThatFailsOn({ maxFailedNodes }: { readonly maxFailedNodes:
 }
 
 /** Soon, no node is cordoned or has the condition of a drain. */
+async function untilGivenUp(): Promise<void> {
+  const isGivenUp = async (): Promise<boolean> =>
+    (await stage.release())?.status?.flight?.blocked?.some(({ reason }) => reason === 'DrainBlocked') === true
+  await stage.until('the drain is given up', isGivenUp, HOUR)
+}
+
 async function expectNoDrain(): Promise<void> {
   await expectNoMarks(stage)
   const nodes = await drive(stage.clock, nodesOf(stage))

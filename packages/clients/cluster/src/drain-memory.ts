@@ -16,6 +16,12 @@ export interface DrainEnd {
   readonly message: string
 }
 
+/** A node that rests after a drain that was given up. */
+export interface DrainRest extends DrainEnd {
+  /** What is left of the rest, in milliseconds. */
+  readonly restMs: number
+}
+
 /** A drain in progress. */
 export interface DrainProgress {
   readonly permit: DrainedPermit['permit']
@@ -47,8 +53,12 @@ export interface DrainMemory {
   ended(drain: DrainOfNode): void
   /** Lets the node rest after a drain that was given up. */
   gaveUp(drain: DrainOfNode, given: GivenUp): void
-  /** @returns why the drain of a resting node was given up; null if the node does not rest, or if other rules hold since */
-  whyResting(node: string, releaseUid: string, rules: DrainRules): DrainEnd | null
+  /**
+   * Reports whether a node rests. Other rules than those of its drain end the rest.
+   *
+   * @returns why the drain was given up, and what is left of the rest; null if the node does not rest
+   */
+  whyResting(node: string, releaseUid: string, rules: DrainRules): DrainRest | null
 }
 
 /** A drain that was given up. */
@@ -94,7 +104,8 @@ export function createDrainMemory(clock: Clock): DrainMemory {
     whyResting(node, releaseUid, rules) {
       const key = keyText(node, releaseUid)
       const rest = rests.get(key)
-      if (rest !== undefined && clock.monotonicMs() < rest.untilMs && isSameJson(rest.rules, rules)) return rest.end
+      const nowMs = clock.monotonicMs()
+      if (rest !== undefined && nowMs < rest.untilMs && isSameJson(rest.rules, rules)) return { ...rest.end, restMs: rest.untilMs - nowMs }
       rests.delete(key)
       return null
     },

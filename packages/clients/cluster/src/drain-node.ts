@@ -5,7 +5,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import type { Node, OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
 import { setCondition } from './drain-conditions.ts'
-import { createDrainMemory, type DrainEnd, type DrainProgress } from './drain-memory.ts'
+import { createDrainMemory, type DrainEnd, type DrainProgress, type DrainRest } from './drain-memory.ts'
 import { createEvictionRights, evictPod } from './evict-pod.ts'
 import { createConsumerReader } from './read-consumers.ts'
 
@@ -26,8 +26,8 @@ export type DrainReading =
   | { readonly kind: 'late'; readonly isNews: boolean; readonly message: string }
   /** Consumers are leaving, or cannot leave yet: read again after `againMs`. It began at `sinceMs` (epoch), and has taken `spentMs`. */
   | { readonly kind: 'pending'; readonly againMs: number; readonly message: string; readonly sinceMs: number; readonly spentMs: number }
-  /** They did not leave in time, or another release drained the node for all of it, and the policy says to hold. */
-  | ({ readonly kind: 'blocked' } & DrainEnd)
+  /** They did not leave in time, or another release drained the node for all of it, and the policy says to hold: the node rests. */
+  | ({ readonly kind: 'blocked' } & DrainRest)
 
 /** Drains nodes. */
 export interface NodeDrainer {
@@ -41,9 +41,9 @@ export interface NodeDrainer {
   /**
    * Reports whether a node rests after a drain that this process gave up: for as long as the drain might have taken. Other rules end the rest.
    *
-   * @returns why it was given up; null if the node may be drained
+   * @returns why it was given up, and what is left of the rest; null if the node may be drained
    */
-  whyResting(node: string, releaseUid: string, rules: DrainRules): DrainEnd | null
+  whyResting(node: string, releaseUid: string, rules: DrainRules): DrainRest | null
 }
 
 /** Maximum number of evictions at once. */
@@ -108,8 +108,9 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
         return { kind: 'late', isNews: !progress.isReported, message }
       }
       const given: DrainEnd = { reason: end.isTaken === true ? 'DrainTaken' : 'DrainBlocked', message }
-      memory.gaveUp(job, { rules: job.rules, restMs: durationMs(timeout), end: given })
-      return { kind: 'blocked', ...given }
+      const restMs = durationMs(timeout)
+      memory.gaveUp(job, { rules: job.rules, restMs, end: given })
+      return { kind: 'blocked', ...given, restMs }
     },
     whyResting: memory.whyResting,
   }

@@ -5,7 +5,7 @@ export { keptNode } from './cache/kept-node.ts'
 export { type CordonedNode, cordonedNodes, leftConditions } from './cache/cordoned-nodes.ts'
 export { cordonNode, type CordonResult, type NodeToCordon, type SettledPermits, uncordonNode } from './cordons.ts'
 export { removeLeftCondition } from './drain-conditions.ts'
-export type { DrainEnd } from './drain-memory.ts'
+export type { DrainEnd, DrainRest } from './drain-memory.ts'
 export { createNodeDrainer, type DrainConditions, type DrainReading, type NodeDrainer, type NodeToDrain } from './drain-node.ts'
 export { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 export {

@@ -102,7 +102,8 @@ describe('a drain', () => {
     expect(waits).toMatchObject(Array(6).fill({ message: text }))
     await pass(10 * 60_000)
     asked = []
-    expect(await drain(byLabel)).toEqual({ kind: 'blocked', reason: 'DrainBlocked', message: `not drained within 10m: ${text}` })
+    const want = { kind: 'blocked', reason: 'DrainBlocked', message: `not drained within 10m: ${text}`, restMs: 10 * 60_000 }
+    expect(await drain(byLabel)).toEqual(want)
     expect(asked).toEqual(['get nodes', 'list pods'])
   })
 
@@ -179,7 +180,7 @@ describe('a drain', () => {
     expect(drainer.whyResting('node-001', drained.release.uid, rules)?.message).toContain('not drained within 1m: 1 pod uses the agent')
     expect(drainer.whyResting('node-001', 'br-2', rules)).toBeNull()
     await pass(30_000)
-    expect(drainer.whyResting('node-001', drained.release.uid, rules)).not.toBeNull()
+    expect(drainer.whyResting('node-001', drained.release.uid, rules)).toMatchObject({ restMs: 30_000 })
     await pass(30_000)
     expect(drainer.whyResting('node-001', drained.release.uid, rules)).toBeNull()
   })
@@ -218,7 +219,8 @@ describe('a drain', () => {
     const other = { ...drained, release: { namespace: 'demo', name: 'csi', uid: 'br-2' } }
     await drain(byLabel, other)
     await pass(10 * 60_000)
-    const end = { reason: 'DrainTaken', message: 'not drained within 10m: BatchRelease demo/node-agent drains it' }
+    const message = 'not drained within 10m: BatchRelease demo/node-agent drains it'
+    const end = { reason: 'DrainTaken', message, restMs: 10 * 60_000 }
     expect(await drain(byLabel, other)).toEqual({ kind: 'blocked', ...end })
     expect(drainer.whyResting('node-001', 'br-2', byLabel)).toEqual(end)
   })
@@ -271,7 +273,7 @@ describe('a drain', () => {
     expect(await drain({ ...byLabel, timeout: '10s' })).toMatchObject({ kind: 'pending', message: expect.stringContaining(message) })
     await pass(10_000)
     const text = `not drained within 10s: 1 pod uses the agent: team-a/web (${message})`
-    expect(await drain({ ...byLabel, timeout: '10s' })).toEqual({ kind: 'blocked', reason: 'DrainBlocked', message: text })
+    expect(await drain({ ...byLabel, timeout: '10s' })).toEqual({ kind: 'blocked', reason: 'DrainBlocked', message: text, restMs: 10_000 })
   })
 })
 

@@ -5,6 +5,7 @@ import {
   createNodeDrainer,
   type DrainConditions,
   type DrainReading,
+  type DrainRest,
   leftConditions,
   removeLeftCondition,
   uncordonNode,
@@ -76,7 +77,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       if (!isListedNamespace(trusted, namespace)) return blocked('DrainNotAllowed', untrusted(namespace))
       if (purpose === 'deletion') return drain(target, rules, node, signal)
       const resting = drainer.whyResting(node, uid, rules)
-      return resting === null ? { kind: 'ready', for: 'permit' } : blocked(resting.reason, resting.message)
+      return resting === null ? { kind: 'ready', for: 'permit' } : blockedWhileResting(resting)
     },
     async undo({ daemonSet, release }, node, signal) {
       // A pass undoes it only once its permits are settled. A permit of a standing pod has come since.
@@ -126,10 +127,15 @@ function toCheck(reading: DrainReading, rules: DrainRules): NodeCheck {
         ...(reading.spentMs >= SHORT_WORK_MS && { waits: drainWords(reading, rules) }),
       }
     case 'blocked':
-      return blocked(reading.reason, reading.message)
+      return blockedWhileResting(reading)
     default:
       return reading satisfies never
   }
+}
+
+/** Asked again when the rest ends, which the words promise: a delay that doubles would end later. */
+function blockedWhileResting({ reason, message, restMs }: DrainRest): NodeCheck {
+  return { ...blocked(reason, message), againInMs: Math.max(CHANGED_AGAIN_MS, restMs) }
 }
 
 function drainWords(

@@ -155,13 +155,27 @@ describe('the check that drains', () => {
     await world.check.check(aTarget(rules), deletion, signal)
     world.clock.advance(10 * MINUTE)
     const want = { kind: 'blocked', reason: 'DrainBlocked', message: expect.stringContaining('not drained within 10m: 1 pod') }
-    expect(await world.check.check(aTarget(rules), deletion, signal)).toEqual(want)
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toMatchObject(want)
     world.calls.length = 0
-    expect(await world.check.check(aTarget(rules), permitted, signal)).toEqual(want)
+    expect(await world.check.check(aTarget(rules), permitted, signal)).toMatchObject(want)
     expect(world.calls).toEqual([])
     world.clock.advance(10 * MINUTE)
     expect(await world.check.check(aTarget(rules), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
     expect(world.events).toEqual([])
+  })
+
+  it.each<[sentence: string, restedMs: number, againInMs: number]>([
+    ['as soon as it rests', 0, 10 * MINUTE],
+    ['in the middle of its rest', 4 * MINUTE, 6 * MINUTE],
+    ['a moment before its end, and not at once', 10 * MINUTE - 1, 1_000],
+  ])('asks a node again when its rest ends, also %s', async (_sentence, restedMs, againInMs) => {
+    const world = aWorld()
+    world.pods = ['web']
+    await world.check.check(aTarget(rules), deletion, signal)
+    world.clock.advance(10 * MINUTE)
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toMatchObject({ kind: 'blocked', againInMs: 10 * MINUTE })
+    world.clock.advance(restedMs)
+    expect(await world.check.check(aTarget(rules), permitted, signal)).toMatchObject({ kind: 'blocked', againInMs })
   })
 
   it('says after its time that another release drains the node', async () => {
@@ -171,8 +185,8 @@ describe('the check that drains', () => {
     await world.check.check(aTarget(cordoning), deletion, signal)
     world.clock.advance(10 * MINUTE)
     const want = { kind: 'blocked', reason: 'DrainTaken', message: 'not drained within 10m: BatchRelease demo/csi drains it' }
-    expect(await world.check.check(aTarget(cordoning), deletion, signal)).toEqual(want)
-    expect(await world.check.check(aTarget(cordoning), permitted, signal)).toEqual(want)
+    expect(await world.check.check(aTarget(cordoning), deletion, signal)).toMatchObject(want)
+    expect(await world.check.check(aTarget(cordoning), permitted, signal)).toMatchObject(want)
   })
 
   it('updates the node after its time where the policy continues, and records that once on DaemonSet and Rollout', async () => {
