@@ -109,7 +109,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a BatchRelease is told to hold under definitions that drop its spec',
+    fault: 'a BatchRelease gets a hold under definitions that drop its spec',
     file: 'packages/core/planner/src/rollout/plan-rollout.ts',
     find: 'if (schemaGap !== undefined || release === undefined ||',
     replace: 'if (release === undefined ||',

@@ -18,7 +18,7 @@ export interface DrainEnd {
 
 /** A node that rests after a drain that was given up. */
 export interface DrainRest extends DrainEnd {
-  /** What is left of the rest, in milliseconds. */
+  /** Time until the rest ends, in milliseconds. */
   readonly restMs: number
 }
 

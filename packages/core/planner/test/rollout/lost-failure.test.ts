@@ -6,17 +6,11 @@ import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 const steps = [{ replicas: '20%', pause: { duration: 600 } }, { replicas: '100%' }]
 
 describe('a verdict whose BatchRelease is deleted before the status of the Rollout has it', () => {
-  it.each<[string, (fake: FakeCluster) => void]>([
-    ['has only its annotation', (fake) => void (copyFailure(fake), removeRelease(fake))],
-    ['has nothing yet, and it waits for nodes in flight', (fake) => void (deleteRelease(fake), passRelease(fake))],
-    [
-      'has only its annotation, and it waits for nodes in flight',
-      (fake) => void (copyFailure(fake), deleteRelease(fake), passRelease(fake)),
-    ],
-    [
-      'has only its annotation, and an earlier version of the controller detaches it',
-      (fake) => void (copyFailure(fake), deleteAsBefore(fake)),
-    ],
+  it.each<[string, (fake: FakeCluster) => unknown]>([
+    ['has only its annotation', (fake) => [copyFailure(fake), removeRelease(fake)]],
+    ['has nothing yet, and it waits for nodes in flight', (fake) => [deleteRelease(fake), passRelease(fake)]],
+    ['has only its annotation, and it waits for nodes in flight', (fake) => [copyFailure(fake), deleteRelease(fake), passRelease(fake)]],
+    ['has only its annotation, and an earlier version of the controller detaches it', (fake) => [copyFailure(fake), deleteAsBefore(fake)]],
   ])('stops the release until a retry, where the Rollout %s (G7)', (_what, lose) => {
     const fake = failed()
     lose(fake)

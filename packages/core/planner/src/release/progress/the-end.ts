@@ -66,7 +66,7 @@ function wasOver(view: ReleaseView): boolean {
 
 /**
  * Whether the DaemonSet says that the release is over, by a key that is absent. A manifest that replaces the DaemonSet removes all keys. Then
- * only the spec says that the release is over, or else nodes would be updated without a verdict (G9).
+ * only the spec says that the release is over, or else nodes would be updated without a verdict.
  */
 function isPublishedAsOver({ release, daemonSet }: ReleaseView): boolean {
   if (daemonSet === undefined || daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})) return false

@@ -17,7 +17,7 @@ export function isFinalized(view: ReleaseView): boolean {
 
 /**
  * Whether the release has removed its keys. Keys that another client removed are put back. For example, a manifest that replaces the DaemonSet
- * removes them. Only the record tells both apart: where a failure or a pause has stopped it, the release is not over (G9, G12).
+ * removes them. Only the record tells both apart: where a failure or a pause has stopped it, the release is not over (G12).
  */
 function isGivenBack({ release: { status }, daemonSet }: ReleaseView): boolean {
   if (status?.phase !== 'Finalizing' || daemonSet === undefined || controlledBy(daemonSet) !== undefined) return false
