@@ -564,12 +564,6 @@ export const mutantsOfRollout: readonly Mutant[] = [
     [
       ['the end of a release is forgotten with the status of its Rollout', '!isAfterEnd(release)', 'isAfterEnd(release)', statusOfEnded],
       [
-        'a retry of a release that has ended is forgotten with the status',
-        'retry === undefined ? {} :',
-        'retry !== undefined ? {} :',
-        statusOfEnded,
-      ],
-      [
         'a retry lifts the failure of a release that has ended, after the status has lost that it was answered',
         'const isStored = status.stableRevision !== undefined && status.observedGeneration !== undefined',
         'const isStored = status.stableRevision !== undefined',

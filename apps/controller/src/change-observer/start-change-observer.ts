@@ -211,7 +211,7 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
   }
 }
 
-/** Whether definitions may hide a part of the status that a write would lose. The Rollout was read live, so {@link patchOrConflict} tests nothing of it. */
+/** Whether definitions may hide a part of the status that a write would lose. {@link patchOrConflict} can test only what was read. */
 function mayBePruned({ status }: Rollout): boolean {
   return status !== undefined && status.stableDigest === undefined
 }

@@ -109,7 +109,7 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   return isStopped && !isInCharge(view, daemonSet) ? { kind: 'setFinalizer', present: false } : null
 }
 
-/** Whether definitions may hide the record: it comes with the first status that says more than that the release is prepared. */
+/** Whether definitions may hide a record that permits deletions: none is open before the status says more than `Preparing`. */
 function mayHideRecord({ release, schemaGap }: ReleaseView): boolean {
   const { phase = 'Preparing' } = release.status ?? {}
   return schemaGap !== undefined && phase !== 'Preparing'

@@ -86,13 +86,14 @@ function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
 
 /** Whether a write loses nothing that such definitions hide. */
 function mayLose({ rollout, release }: RolloutView, plan: RolloutPlan): boolean {
-  // Deleting is a write, too: its finalizer keeps the object. One that is written by hand, or not hidden, has its order in its spec.
+  // Deleting is a write, too: its finalizer keeps the object. Where the order in its spec can be read, nothing is hidden.
   if (plan.kind === 'deleteRelease') return release?.spec.tranche !== undefined
   if (!writesRollout(plan)) return true
   // A write would drop the nodes of steps, too.
   if (rollout.status === undefined && !selectsNodes(rollout)) return true
-  // A Rollout that is being deleted without a release has nothing to record.
-  return rollout.metadata.deletionTimestamp !== undefined && release === undefined
+  // A Rollout that is being deleted without a release has nothing to record, unless its end waits for other definitions.
+  const isWaiting = plan.kind === 'writeStatus' && plan.status.conditions?.some(({ reason }) => reason === 'CRDOutdated')
+  return rollout.metadata.deletionTimestamp !== undefined && release === undefined && isWaiting !== true
 }
 
 function writesRollout(plan: RolloutPlan): boolean {

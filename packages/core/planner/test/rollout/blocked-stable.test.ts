@@ -1,3 +1,4 @@
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -32,6 +33,22 @@ describe('a version that every desired node runs, and whose rollback was frozen 
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
     expect(fake.oldPods()).toEqual([])
   })
+})
+
+it('a rollback in batches that was frozen before a node was back pauses as before (G3, G6)', () => {
+  const fake = everywhere()
+  annotate(fake, { [rolloutAnnotations.rollbackInBatch]: 'true' })
+  fake.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] } } }))
+  fake.pause(true)
+  fake.act({ id: 'a', type: 'abort' })
+  settle(fake)
+  disable(fake, true)
+  settle(fake)
+  disable(fake, false)
+  fake.pause(false)
+  settle(fake)
+  expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', currentStepIndex: 1, rollbackFrom: 'hash-v2' })
+  expect(fake.oldPods()).toHaveLength(4)
 })
 
 describe('the version that a template replaced while its Rollout was disabled', () => {
@@ -93,6 +110,11 @@ function failed(): FakeCluster {
   fake.latch()
   settle(fake)
   return fake
+}
+
+function annotate(fake: FakeCluster, added: Readonly<Record<string, string>>): void {
+  const { metadata } = fake.rollout!
+  fake.rollout = { ...fake.rollout!, metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } } }
 }
 
 function disable(fake: FakeCluster, disabled: boolean): void {

@@ -52,12 +52,26 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     },
   )
 
-  it.each(['Complete', 'Rollback'])('%s waits for such definitions, where other kinds lack fields', (policy) => {
-    const fake = paused()
-    fake.onDelete(policy)
-    end(fake)
-    expect(planRollout({ ...fake.rolloutView()!, schemaGap: 'outdated' })).toMatchObject({ kind: 'wait', for: 'outdated' })
-  })
+  it.each(['Complete', 'Rollback'])(
+    '%s stops the release where definitions of other kinds lack fields: nothing else would (G9)',
+    (policy) => {
+      const fake = paused()
+      fake.onDelete(policy)
+      end(fake)
+      expect(planRollout({ ...fake.rolloutView()!, schemaGap: 'outdated' })).toEqual({ kind: 'deleteRelease' })
+    },
+  )
+
+  it.each(['Complete', 'Rollback'])(
+    '%s waits for such definitions where the release has no BatchRelease yet, and creates none',
+    (policy) => {
+      const fake = paused()
+      fake.onDelete(policy)
+      fake.release = undefined
+      end(fake)
+      expect(planRollout({ ...fake.rolloutView()!, schemaGap: 'outdated' })).toMatchObject({ kind: 'wait', for: 'outdated' })
+    },
+  )
 
   it('outranks a pause: the release is to end now', () => {
     const fake = paused()

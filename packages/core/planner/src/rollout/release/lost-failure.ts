@@ -47,7 +47,7 @@ function isOnNodesLeft({ rollout: { status }, fleet }: RolloutView, failure: Fai
   return fleet.nodes.some((node) => hasOldPod(node, canaryRevision))
 }
 
-/** Whether no BatchRelease can have the verdict, or its spec has the hold for it. One that is being deleted judges no more. */
+/** Whether no BatchRelease can have the verdict for long, or its spec has the hold for it. One that is being deleted judges no more. */
 function isLost(view: RolloutView): boolean {
   const { rollout, release } = view
   if (release === undefined || isForeign(view) || release.metadata.deletionTimestamp !== undefined) return true

@@ -12,7 +12,7 @@ import { isFilled } from '../release/step-by-selectors.ts'
 import { heldState } from './held-state.ts'
 import { heldAsSeen, heldTemplate } from '../held/held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
-import { isInBatches, isReturn, nextIndex, stepReach, stepsOf } from '../release/release-spec.ts'
+import { isInBatches, isReturn, isUnderWay, nextIndex, stepReach, stepsOf } from '../release/release-spec.ts'
 import { returnTitle } from '../release/release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -25,7 +25,8 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
   const revision = discovery.canary
   const kept = stableInMidRelease(view, before)
   const stable = kept ?? discovery.stable
-  const rollbackFrom = revision === kept ? rolledBackBy(before, revision) : undefined
+  const goesBack = revision === kept || (revision === stable && isReturnOff(before, revision))
+  const rollbackFrom = goesBack ? rolledBackBy(before, revision) : undefined
   const isOvertaken = before.canary.canaryRevision !== revision || isAppliedAgain(view, before)
   const holds = isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions
   const held = heldTemplate(holds, daemonSet)
@@ -61,6 +62,11 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
 /** Version that a return to the stable revision rolls back; the same one where that return begins again (G6). */
 function rolledBackBy({ canary, rollbackFrom }: RolloutState, stable: string): string | undefined {
   return canary.canaryRevision === stable ? rollbackFrom : canary.canaryRevision
+}
+
+/** Whether a return to the revision was under way when its Rollout was disabled. */
+function isReturnOff({ phase, canary }: RolloutState, revision: string): boolean {
+  return isOff(phase) && isUnderWay(canary) && isReturn(canary) && canary.canaryRevision === revision
 }
 
 /** A version whose release begins again for nodes left has failed there before, perhaps before its Rollout was disabled. */

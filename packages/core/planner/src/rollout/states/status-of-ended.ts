@@ -12,10 +12,9 @@ import { completedCanary } from './start-state.ts'
 export function statusOfEnded(view: RolloutView): RolloutStatus | undefined {
   const { rollout, release } = view
   if (release === undefined || !isAfterEnd(release) || !isReleaseOf(release, rollout)) return undefined
-  const { canaryRevision = '', stableRevision = '', formerRevisions = [], retry } = release.spec.tranche ?? {}
+  const { canaryRevision = '', stableRevision = '', formerRevisions = [] } = release.spec.tranche ?? {}
   const canaryStatus = { ...completedCanary(view, canaryRevision), finalisingStep: 'END' as const }
   const { currentStepIndex, currentStepState } = canaryStatus
-  const acceptedActions = retry === undefined ? {} : { acceptedActions: { retry } }
   const replaced = stableRevision === '' || formerRevisions.includes(stableRevision) ? [] : [stableRevision]
   return {
     phase: 'Healthy',
@@ -24,6 +23,5 @@ export function statusOfEnded(view: RolloutView): RolloutStatus | undefined {
     currentStepIndex,
     currentStepState,
     canaryStatus,
-    ...acceptedActions,
   }
 }

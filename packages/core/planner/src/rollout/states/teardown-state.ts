@@ -79,9 +79,7 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision, rolloutCreatedAt })
   if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
   const outdated = outdatedDefinitions(view)
-  // They hide how far the release is. Only where every node has the template there is nothing to end for certain.
-  if (outdated !== null && (release !== undefined || oldNodes(fleet, discovery.canary).length > 0))
-    return beforeTeardown(stalledState(before, outdated))
+  if (outdated !== null) return mayHideRelease(view, before, discovery) ? beforeTeardown(stalledState(before, outdated)) : null
   const ending = endingOf(view, before, discovery)
   if (ending === null) return null
   const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
@@ -90,6 +88,15 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   // brief, so it is not frozen for good.
   const obstacle = activeKruise(view) ?? unusablePolicy(view) ?? (ending.isWanted ? unpinnedConfig(view) : null)
   return beforeTeardown(obstacle === null ? state : stalledState(before, obstacle))
+}
+
+/**
+ * Whether outdated definitions may hide a release that is to be ended. Not where its order can be read: nothing could change it under them,
+ * so only deleting the BatchRelease stops it.
+ */
+function mayHideRelease({ fleet, release }: RolloutView, { canary }: RolloutState, discovery: FoundRevisions): boolean {
+  if (release !== undefined) return release.spec.tranche === undefined
+  return isUnderWay(canary) || canary.canaryRevision !== discovery.canary || oldNodes(fleet, discovery.canary).length > 0
 }
 
 function beforeTeardown(state: RolloutState): RolloutState {
