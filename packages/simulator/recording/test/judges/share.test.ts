@@ -159,6 +159,11 @@ describe('the fraction that users and pauses have opened', () => {
         (s) => deletes(answered(answered(s.rollout(jump(2)), 'Accepted'), 'Refused'), 'a1', 'b1'),
         [],
       ],
+      [
+        'is the next step with an approval that comes between a jump and its refusal',
+        (s) => deletes(answered(at(deletes(s, 'a1').rollout(jump(2)), 1, 'StepPaused').rollout(ready), 'Refused'), 'b1', 'c1'),
+        ['G3 c'],
+      ],
       ['is the step of a jump', (s) => deletes(s.rollout(approve('w1', { type: 'jump', step: 2 })), 'a1', 'b1', 'c1'), ['G3 c']],
       ['is everything with promote', (s) => deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1'), []],
       [
@@ -335,6 +340,33 @@ describe('the fraction that users and pauses have opened', () => {
     [
       ['does not count a dead node that an earlier release moved', (s) => again(s, false), []],
       ['counts one that is back', (s) => again(s, true), ['G3 a']],
+    ],
+    { begin: () => released([wait, half]) },
+  )
+  /** Every node runs v3 and falls silent as its release is reported complete; later v4 goes to three of them, and v3 comes back. */
+  const outAtTheEnd = (s: Script, isSeen: boolean): Script => {
+    const names = ['a', 'b', 'c', 'd']
+    deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1')
+      .seen('controller-1', ['nodes'])
+      .wait(5_000)
+    for (const name of names) s.node(name, { ready: 'Unknown' })
+    if (isSeen) s.seen('controller-1', ['nodes']).wait(5_000)
+    s.rollout({ status: { phase: 'Healthy', canaryStatus: { canaryRevision: 'v3' } } }, 'controller-1')
+    for (const name of names) s.node(name)
+    s.revision('v4', 'template-4').daemonSet({ template: 'template-4' }).record({ revision: 'v4', partition: 0, limit: 4 })
+    for (const name of ['a', 'b', 'c']) s.gone(`${name}1'`).pod(`${name}4`, { hash: 'v4' })
+    s.daemonSet({ template: 'template-3' }).record({ revision: 'v3', partition: 0, limit: 4 }, 'a4 b4 c4').seen().wait(1)
+    return deletes(s, 'a4', 'b4', 'c4')
+  }
+  judgeEach(
+    'G3',
+    [
+      [
+        'is everything for a template that was complete before the writer could know that every node is out',
+        (s) => outAtTheEnd(s, false),
+        [],
+      ],
+      ['is not if the writer knew it', (s) => outAtTheEnd(s, true), ['G3 a', 'G3 b', 'G3 c']],
     ],
     { begin: () => released([wait, half]) },
   )

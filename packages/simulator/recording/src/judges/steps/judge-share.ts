@@ -141,7 +141,7 @@ class ShareJudge implements Judge {
     })
     // A status from before the template changed reports on the previous one.
     const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
-    if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) this.#noteStable(story)
+    if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) this.#noteStable(story, write)
     if (!isOurs && isTakenUp(before, next)) this.#addRunning(story)
   }
 
@@ -186,26 +186,35 @@ class ShareJudge implements Judge {
     })
   }
 
-  /** Notes that the status reports the release as complete, and all eligible Ready nodes run its template only. */
-  #noteStable(story: DaemonSetStory): void {
+  /** Notes that the status reports the release as complete, and all eligible Ready nodes run its template only. One that runs it may have seemed Ready only. */
+  #noteStable(story: DaemonSetStory, write: RecordedWrite): void {
     const { template } = story.latest ?? {}
     if (template === undefined) return
     const { stable } = this.#shareOf(story.namespace, story.name)
     if (stable.size === 1 && stable.has(template)) return
     let isRun = story.wanted === 0
     for (const { node, wanted, pods } of story.nodes()) {
-      if (!wanted || node?.ready !== 'True' || isInMaintenance(node) || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined))
-        continue
+      if (!wanted || node === undefined || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined)) continue
+      if (isInMaintenance(node) || !this.#mayBeReady(node.name, write)) continue
       for (const { ended, last } of pods.values()) {
         if (ended !== null || last.hash === undefined) continue
-        if (this.#parts.world.templateOf(last.hash) !== template) return
-        isRun = true
+        if (this.#parts.world.templateOf(last.hash) === template) isRun = true
+        else if (node.ready === 'True') return
       }
     }
     if (!isRun) return
     // Nodes that are wanted again may still run the template before.
     if (story.wanted > 0) stable.clear()
     stable.add(template)
+  }
+
+  /** Whether the node is Ready, or was so in a state that the writer may have taken for the last one. */
+  #mayBeReady(name: string, write: RecordedWrite): boolean {
+    const { observations } = this.#parts
+    const decision = observations.decisionOf(write)
+    const states = this.#nodeStates.get(name) ?? []
+    const known = states.findLastIndex(({ cause }) => observations.hasSeen(decision, cause))
+    return states.slice(Math.max(0, known)).some(({ isReady }) => isReady)
   }
 
   /** A new or re-enabled Rollout knows only the revisions that run. */

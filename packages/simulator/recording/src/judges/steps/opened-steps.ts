@@ -313,14 +313,14 @@ class ReleaseSteps implements OpenedSteps {
   /** Approving a step that was open already opens nothing. */
   #approve(index: number | undefined): void {
     if (index === undefined || index >= this.#opened) this.#isApproved = true
+    else if (this.#jumped !== null && index >= this.#jumped.before.opened) this.#jumped.before.isApproved = true
   }
 }
 
 interface Jump {
-  /** Of the action. */
   readonly id: string
   readonly step: number
-  readonly before: { readonly opened: number; readonly openedMs: number; readonly readyMs: number | null; readonly isApproved: boolean }
+  readonly before: { readonly opened: number; readonly openedMs: number; readonly readyMs: number | null; isApproved: boolean }
 }
 
 function isUp({ up }: NodeStory): boolean {
