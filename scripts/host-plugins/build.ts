@@ -82,7 +82,7 @@ async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: 
       envDir: false,
       logLevel: 'error',
       define: { 'process.env.NODE_ENV': '"production"' },
-      plugins: [importAtOnce(), hostStyles(root), slimSchemas, slimErrors],
+      plugins: [importAtOnce(), hostStyles(root), slimSchemas, slimErrors, withoutPrint],
       oxc: { jsx: { runtime: 'automatic' } },
       build: {
         outDir,
@@ -116,6 +116,14 @@ const slimSchemas: Plugin = {
   name: 'slim-schemas',
   enforce: 'pre',
   transform: (code, id) => (/\/packages\/words\/api-schema\/src\/.*\.ts$/.test(id) ? { code: withoutDescriptions(code), map: null } : null),
+}
+
+/** No host can print a report: each says so in its `missing` parts. */
+const withoutPrint: Plugin = {
+  name: 'without-print',
+  enforce: 'pre',
+  transform: (_code, id) =>
+    id.endsWith('/release-report/print-report.tsx') ? { code: 'export const PrintReport = () => null', map: null } : null,
 }
 
 /** Errors without their summaries, which no page reads. */
