@@ -104,7 +104,7 @@ describe('our script for Argo CD', () => {
       reason: fc.constantFrom(...stalledReasons),
       isStalled: fc.boolean(),
       failure: fc.constantFrom(undefined, { stops: true }, { stops: false }),
-      isReturn: fc.boolean(),
+      canaryRevision: fc.constantFrom('canary', 'stable', 'blocked'),
     })
     await fc.assert(
       fc.asyncProperty(parts, async ({ at, ...mixed }) => {
@@ -130,12 +130,13 @@ interface Mixed {
   readonly reason: string
   readonly isStalled: boolean
   readonly failure: { readonly stops: boolean } | undefined
-  readonly isReturn: boolean
+  /** `stable`: a rollback; `blocked`: the version of the release is blocked. */
+  readonly canaryRevision: 'canary' | 'stable' | 'blocked'
 }
 
 /** The Rollout with a status of these parts. */
 function mix({ status, spec, ...rest }: Rollout, mixed: Mixed): Rollout {
-  const { phase, currentStepState, finalisingStep, paused, reason, isStalled, failure, isReturn } = mixed
+  const { phase, currentStepState, finalisingStep, paused, reason, isStalled, failure, canaryRevision } = mixed
   const canaryStatus = { ...status?.canaryStatus, currentStepIndex: 1, currentStepState, finalisingStep, stableRevision: 'stable' }
   const stalled = { type: 'Stalled', status: isStalled ? 'True' : 'False', reason: isStalled ? reason : 'NotStalled', message: '' }
   return {
@@ -146,7 +147,11 @@ function mix({ status, spec, ...rest }: Rollout, mixed: Mixed): Rollout {
       phase,
       failure: failure && { reason: 'Failed', nodes: [], message: '', ...failure },
       conditions: [...(status?.conditions ?? []).filter(({ type }) => type !== 'Stalled'), stalled],
-      canaryStatus: { ...canaryStatus, canaryRevision: isReturn ? 'stable' : 'canary' },
+      canaryStatus: { ...canaryStatus, canaryRevision },
+      heldRevisions: [
+        ...(status?.heldRevisions ?? []),
+        { digest: 'abc', revision: 'blocked', reason: 'Aborted', at: '2026-01-01T00:00:00Z' },
+      ],
     },
   } as Rollout
 }

@@ -13,6 +13,12 @@ for _, one in ipairs(status.conditions or {}) do
   if one.type == "Stalled" and one.status == "True" then stalled = one.reason end
 end
 
+-- Whether the version of the release is blocked: a retry unblocks it.
+local isBlocked = false
+for _, one in ipairs(status.heldRevisions or {}) do
+  if one.revision ~= nil and one.revision == canary.canaryRevision then isBlocked = true end
+end
+
 local isReleasing = status.phase == "Progressing"
 local isPaused = obj.spec.strategy.paused == true
 -- Whether the release is a rollback to the previous version.
@@ -40,7 +46,7 @@ offer(
   "retry",
   "Retry: go on with what was stopped",
   "fa-redo",
-  (status.phase == "Healthy" and stalled == "ReleaseFailed") or isReleasing and (status.failure ~= nil or stalled == "RevisionHeld" or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive" or stalled == "StrategyConflict" or stalled == "ChangeRejected" and status.heldRevisions ~= nil)
+  (status.phase == "Healthy" and stalled == "ReleaseFailed") or isReleasing and (isBlocked or status.failure ~= nil or stalled == "RevisionHeld" or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive" or stalled == "StrategyConflict")
 )
 
 return actions
