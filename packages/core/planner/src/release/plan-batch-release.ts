@@ -109,10 +109,9 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   return isStopped && !isInCharge(view, daemonSet) ? { kind: 'setFinalizer', present: false } : null
 }
 
-/** Whether definitions may hide a record that permits deletions: none is open before the status says more than `Preparing`. */
+/** Whether definitions may hide a record that permits deletions. They keep `observedGeneration`, which no status has before its first record. */
 function mayHideRecord({ release, schemaGap }: ReleaseView): boolean {
-  const { phase = 'Preparing' } = release.status ?? {}
-  return schemaGap !== undefined && phase !== 'Preparing'
+  return schemaGap !== undefined && release.status?.observedGeneration !== undefined
 }
 
 /**

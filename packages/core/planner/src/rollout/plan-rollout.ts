@@ -79,13 +79,13 @@ function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
  */
 function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rollout, schemaGap } = view
-  if (schemaGap === undefined || mayLose(view, plan)) return plan
+  if (schemaGap === undefined || losesNothing(view, plan)) return plan
   const isSaid = rollout.status?.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
   return { ...wait(schemaGap), ...(!isSaid && { warning: outdatedEvent(schemaGap) }) }
 }
 
 /** Whether a write loses nothing that such definitions hide. */
-function mayLose({ rollout, release }: RolloutView, plan: RolloutPlan): boolean {
+function losesNothing({ rollout, release }: RolloutView, plan: RolloutPlan): boolean {
   // Deleting is a write, too: its finalizer keeps the object. Where the order in its spec can be read, nothing is hidden.
   if (plan.kind === 'deleteRelease') return release?.spec.tranche !== undefined
   if (!writesRollout(plan)) return true
@@ -284,7 +284,7 @@ function obstacleHold(view: RolloutView, { reason, message }: Obstacle): HeldBy 
   return known !== undefined && isHoldForFailure(view, known) ? known : { reason, id: reason, message }
 }
 
-/** An obstacle stops the release as it runs, whatever the spec would change. Where our fields are dropped, the BatchRelease stops by itself. */
+/** An obstacle stops the release as it runs, whatever the spec would change. Definitions that drop our fields would drop the order, too. */
 function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
   const { release, rollout, schemaGap } = view
   if (schemaGap !== undefined || release === undefined || release.metadata.deletionTimestamp !== undefined || isBehindRelease(view))

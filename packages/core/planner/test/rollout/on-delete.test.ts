@@ -73,6 +73,16 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     },
   )
 
+  it('waits for such definitions before the DaemonSet controller has observed the template, and writes nothing', () => {
+    const fake = paused()
+    fake.onDelete('Complete')
+    end(fake)
+    const view = fake.rolloutView()!
+    const { tranche: _hidden, ...spec } = view.release!.spec
+    const plan = planRollout({ ...view, revisions: [], schemaGap: 'outdated', release: { ...view.release!, spec } })
+    expect(plan).toMatchObject({ kind: 'wait', for: 'outdated' })
+  })
+
   it('outranks a pause: the release is to end now', () => {
     const fake = paused()
     fake.pause(true)

@@ -1,7 +1,7 @@
 import { type CanaryStatus, type HeldRevision, waitText } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '@tranche/fence'
-import { discoverRevisions, type FoundRevisions } from '../../release/view/discover-revisions.ts'
+import { type Discovery, discoverRevisions, type FoundRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { failedState } from './failed-state.ts'
 import { finalisingState } from './finalising-state.ts'
@@ -77,9 +77,9 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   const { revisions, fleet } = view
   const rolloutCreatedAt = rollout.metadata.creationTimestamp
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision, rolloutCreatedAt })
-  if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
   const outdated = outdatedDefinitions(view)
   if (outdated !== null) return mayHideRelease(view, before, discovery) ? beforeTeardown(stalledState(before, outdated)) : null
+  if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
   const ending = endingOf(view, before, discovery)
   if (ending === null) return null
   const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
@@ -94,8 +94,9 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
  * Whether outdated definitions may hide a release that is to be ended. Not where its order can be read: nothing could change it under them,
  * so only deleting the BatchRelease stops it.
  */
-function mayHideRelease({ fleet, release }: RolloutView, { canary }: RolloutState, discovery: FoundRevisions): boolean {
+function mayHideRelease({ fleet, release }: RolloutView, { canary }: RolloutState, discovery: Discovery): boolean {
   if (release !== undefined) return release.spec.tranche === undefined
+  if (discovery.kind === 'pending') return true
   return isUnderWay(canary) || canary.canaryRevision !== discovery.canary || oldNodes(fleet, discovery.canary).length > 0
 }
 
