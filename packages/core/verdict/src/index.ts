@@ -2,7 +2,17 @@ export type { BatchFailures } from './batch-failures.ts'
 export { isLostAfterUpdate } from './counted-nodes.ts'
 export { recoveredSinceOf } from './failure-status.ts'
 export { failureDefaults, failureTerms, type FailureTerms } from './failure-terms.ts'
-export { acceptedBefore, isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
+export {
+  acceptedBefore,
+  isAfterEnd,
+  isOfNodesLeft,
+  isWayBack,
+  judgedNodes,
+  judgedRelease,
+  knownFailure,
+  nameAfterEnd,
+  releasedRevision,
+} from './judged-release.ts'
 export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.ts'
 export { judgeRevision, type Verdict, type VerdictQuestion } from './judge-revision.ts'
 export { type LastingStatus, type MovedTimes, movedTimes, withMovedTimes } from './moved-times.ts'

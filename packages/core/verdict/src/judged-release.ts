@@ -8,8 +8,20 @@ type Judged = Pick<BatchRelease, 'spec' | 'status'>
  * name: the stops and deadlines of the release do not apply to them.
  */
 export function judgedRelease(release: Judged): string {
-  return isAfterEnd(release) ? `${nameOf(release)}/left` : nameOf(release)
+  return isAfterEnd(release) ? nameAfterEnd(nameOf(release)) : nameOf(release)
 }
+
+/** @returns the name under which failures on nodes are known that the release of this name left */
+export function nameAfterEnd(name: string): string {
+  return `${name}${LEFT}`
+}
+
+/** Whether a failure of this name is of nodes that a release left. */
+export function isOfNodesLeft(name = ''): boolean {
+  return name.endsWith(LEFT)
+}
+
+const LEFT = '/left'
 
 function nameOf({ spec, status }: Judged): string {
   return spec.tranche?.release ?? status?.flight?.revision ?? ''

@@ -11,11 +11,7 @@ describe('a version that every desired node runs, and whose rollback was frozen 
   ])('%s, and does not become stable (G12)', (_what, resume) => {
     const fake = abortedInPause()
     expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 5])
-    disable(fake, true)
-    settle(fake)
-    resume(fake)
-    fake.pause(false)
-    settle(fake)
+    freeze(fake, resume)
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
     expect(fake.pods.map(({ hash }) => hash)).toEqual(Array(5).fill('hash-v1'))
   })
@@ -25,11 +21,7 @@ describe('a version that every desired node runs, and whose rollback was frozen 
     fake.pause(true)
     fake.setImage('v1')
     settle(fake)
-    disable(fake, true)
-    settle(fake)
-    disable(fake, false)
-    fake.pause(false)
-    settle(fake)
+    freeze(fake)
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
     expect(fake.oldPods()).toEqual([])
   })
@@ -42,11 +34,7 @@ it('a rollback in batches that was frozen before a node was back pauses as befor
   fake.pause(true)
   fake.act({ id: 'a', type: 'abort' })
   settle(fake)
-  disable(fake, true)
-  settle(fake)
-  disable(fake, false)
-  fake.pause(false)
-  settle(fake)
+  freeze(fake)
   expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', currentStepIndex: 1, rollbackFrom: 'hash-v2' })
   expect(fake.oldPods()).toHaveLength(4)
 })
@@ -115,6 +103,15 @@ function failed(): FakeCluster {
 function annotate(fake: FakeCluster, added: Readonly<Record<string, string>>): void {
   const { metadata } = fake.rollout!
   fake.rollout = { ...fake.rollout!, metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } } }
+}
+
+/** Disables the Rollout, which freezes its release, and continues without a pause. */
+function freeze(fake: FakeCluster, resume: (fake: FakeCluster) => void = (one) => disable(one, false)): void {
+  disable(fake, true)
+  settle(fake)
+  resume(fake)
+  fake.pause(false)
+  settle(fake)
 }
 
 function disable(fake: FakeCluster, disabled: boolean): void {

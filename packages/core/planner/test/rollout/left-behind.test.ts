@@ -403,31 +403,18 @@ describe('a release that is over', () => {
 describe('a failure on a node that a release left, which has healed since,', () => {
   const notReady = { ready: false, bad: false }
   it.each([
-    ['deletes the BatchRelease', notReady, deleteRelease],
-    ['deletes the BatchRelease with its finalizer', notReady, removeRelease],
-    ['deletes the BatchRelease while the other node is dead', { ...notReady, isTainted: true }, deleteRelease],
-    ['deletes the BatchRelease with its finalizer while the other node is dead', { ...notReady, isTainted: true }, removeRelease],
-  ])('stops the other nodes left until a retry, though a client %s (G7, G12)', (_what, down, remove) => {
+    ['a client deletes the BatchRelease', notReady, deleteRelease],
+    ['a client deletes the BatchRelease with its finalizer', notReady, removeRelease],
+    ['a client deletes the BatchRelease while the other node is dead', { ...notReady, isTainted: true }, deleteRelease],
+    ['a client deletes the BatchRelease with its finalizer while the other node is dead', { ...notReady, isTainted: true }, removeRelease],
+    ['the Rollout is disabled and enabled again', notReady, disableAndEnable],
+  ])('stops the other nodes left until a retry, though %s (G7, G9, G12)', (_what, down, interrupt) => {
     const fake = twoLeft()
     returnBad(fake, 'node-3')
     fake.nodes.set('node-3', { ready: true, bad: false })
     fake.nodes.set('node-4', down)
     settle(fake)
-    remove(fake)
-    settle(fake)
-    bringBack(fake)
-    expectStopped(fake)
-    fake.act({ id: 'again', type: 'retry' })
-    settle(fake)
-    expectGivenBack(fake)
-  })
-
-  it('stops the other nodes left, though the Rollout is disabled and enabled again (G9, G12)', () => {
-    const fake = twoLeft()
-    returnBad(fake, 'node-3')
-    fake.nodes.set('node-3', { ready: true, bad: false })
-    settle(fake)
-    disableAndEnable(fake)
+    interrupt(fake)
     settle(fake)
     bringBack(fake)
     expectStopped(fake)
@@ -465,8 +452,7 @@ describe('a failure on a node that a release left, which has healed since,', () 
     fake.replaceDaemonSet()
     settle(fake)
     bringBack(fake)
-    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.reason).toBe('ReleaseFailed')
-    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+    expectStopped(fake)
     fake.act({ id: 'again', type: 'retry' })
     settle(fake)
     expect([fake.oldPods(), fake.release]).toEqual([[], undefined])

@@ -1,6 +1,7 @@
 import { type Failure, failureSchema, type Rollout, type RolloutStatus, sizeLimits } from '@tranche/api-schema'
 import { clipText, FAILURE_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
-import { isReleaseId, leftOf, partsOfReleaseId, releaseId } from './release-id.ts'
+import { nameAfterEnd } from '@tranche/verdict'
+import { isReleaseId, partsOfReleaseId, releaseId } from './release-id.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { jsonOrUndefined } from '../view/json-or-undefined.ts'
@@ -32,7 +33,7 @@ export function failureBeforeStatus(view: RolloutView): Failure | undefined {
   const why = 'its BatchRelease was deleted before the status had the details, so failure.action does not apply'
   const failure = copiedFailure(view, { why, action: 'Pause' })
   const id = releaseId(view.rollout)
-  return [id, leftOf(id)].includes(failure?.release ?? '') ? failure : undefined
+  return [id, nameAfterEnd(id)].includes(failure?.release ?? '') ? failure : undefined
 }
 
 /** The failure in the annotation, if it is of this Rollout and of the revision in the status. */

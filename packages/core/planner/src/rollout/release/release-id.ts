@@ -22,13 +22,3 @@ export function generationOfReleaseId(id: string | undefined): number | undefine
 export function isReleaseId(text: string | undefined): boolean {
   return text !== undefined && /^[^/]{1,63}\/[^/]{1,63}\/\d{1,15}(\/left)?$/.test(text)
 }
-
-/** @returns the `release` of a failure on nodes that the release with this {@link releaseId} left */
-export function leftOf(id: string): string {
-  return `${id}/left`
-}
-
-/** Whether a failure with this `release` is of nodes that a release left. */
-export function isOfNodesLeft(id = ''): boolean {
-  return id.endsWith('/left')
-}

@@ -1,6 +1,6 @@
 import type { CanaryStatus, Failure, HeldRevision } from '@tranche/api-schema'
 import { isOff, reportedFailure } from '../release/release-failure.ts'
-import { isOfNodesLeft } from '../release/release-id.ts'
+import { isOfNodesLeft } from '@tranche/verdict'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
