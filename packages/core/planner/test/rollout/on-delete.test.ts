@@ -80,7 +80,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     const view = fake.rolloutView()!
     const { tranche: _hidden, ...spec } = view.release!.spec
     const release = { ...view.release!, spec }
-    const rollout = { ...view.rollout, status: { ...view.rollout.status, phase } }
+    const rollout = { ...view.rollout, status: { ...view.rollout.status!, phase } }
     const plan = planRollout({ ...view, rollout, release, revisions: [], schemaGap: 'outdated' })
     expect(plan).toMatchObject({ kind: 'wait', for: 'outdated' })
   })
