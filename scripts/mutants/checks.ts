@@ -21,6 +21,30 @@ const executorTests = 'packages/shells/partition-executor/test/executor-pass.tes
 /** Faults in what an executor's pass makes of the checks of nodes. */
 export const mutantsOfChecks: readonly Mutant[] = [
   {
+    rule: 'G6',
+    fault: 'one read that fails gives the work on a node up',
+    file: nodeReadings,
+    find: 'if (work === undefined || !isOfPermit ||',
+    replace: 'if (work !== undefined || !isOfPermit ||',
+    tests: ['packages/shells/partition-executor/test/node-readings.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'work on a node that cannot be checked is never given up',
+    file: nodeReadings,
+    find: 'atMs - work.readAtMs >= UNANSWERED_MS',
+    replace: 'atMs < 0',
+    tests: ['packages/shells/partition-executor/test/node-readings.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node behind permits that wait for their zone is not asked about in time, if it has a permit',
+    file: 'packages/core/fence/src/pass/spread-holds.ts',
+    find: 'nodesThatWouldFit(fence, fence.tally.old)',
+    replace: 'nodesThatWouldFit(fence, fence.tally.old.filter(({ name }) => !fence.permits.some(({ permit }) => permit.node === name)))',
+    tests: ['packages/core/fence/test/pass/room.test.ts'],
+  },
+  {
     rule: 'Words',
     fault: 'a node that is drained is not named, because it has a permit',
     file: blockedNodes,
@@ -400,8 +424,24 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node whose preparation failed keeps its place from others for ever',
     file: preparedNodes,
-    find: '  if (isBlockedUntilDue(knownChecks(fence), node)) return false\n',
-    replace: '',
+    find: "state === 'ready' && checks.get(node)?.purpose !== 'ahead'",
+    replace: 'true',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'the preparation of a node that another check blocks is undone and begun again all the time',
+    file: preparedNodes,
+    find: ' && !kept.has(node)) return false',
+    replace: ') return false',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'any number of blocked nodes stay prepared',
+    file: preparedNodes,
+    find: 'new Set(blocked.map(({ node }) => node).slice(0, most))',
+    replace: 'new Set(blocked.map(({ node }) => node))',
     tests: [preparedTests],
   },
   {

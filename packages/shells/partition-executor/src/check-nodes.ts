@@ -14,7 +14,10 @@ export interface CheckingParts {
   readonly log: Logger
 }
 
-/** Checks nodes, in parallel. A node that cannot be checked keeps its pod, and the record says why, as for one that is blocked. */
+/**
+ * Checks nodes, in parallel. A node that cannot be checked keeps its pod, and the record says why, as for one that is blocked. One failure gives up
+ * no work that is under way on the node.
+ */
 export async function checkNodes(
   daemonSet: ObjectKey,
   { nodes, purpose }: { readonly nodes: readonly NodeQuestion[]; readonly purpose: CheckPurpose },
@@ -28,7 +31,7 @@ export async function checkNodes(
       } catch (error) {
         if (signal.aborted) throw error
         const message = `cannot check the node: ${error instanceof Error ? error.message : String(error)}`
-        readings.add(question, purpose, { kind: 'blocked', reason: 'CheckFailed', message }, clock.monotonicMs())
+        readings.failed(question, purpose, message, clock.monotonicMs())
         log.warn({ daemonSet: keyText(daemonSet), node, err: error }, 'could not check node')
       }
     }),

@@ -20,6 +20,10 @@ const LONGEST_AGAIN_MS = 300_000
 /** Time after which something on a node is undone or renewed again if a watch still shows it as before, in milliseconds. */
 const ATTEMPT_AGAIN_MS = 10_000
 
+/** Time without an answer after which work on a node is given up, and delay before it is asked about again, in milliseconds. */
+const UNANSWERED_MS = 60_000
+const UNANSWERED_AGAIN_MS = 5_000
+
 /** Maximum length of the words about a node: errors of proxies are pages, and the record has ten of them. */
 const WORDS_MAX = 512
 
@@ -30,6 +34,13 @@ const WORDS_MAX = 512
 export interface NodeReadings {
   /** Records what a check of a node answered at `atMs` (monotonic). */
   add(question: NodeQuestion, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
+  /**
+   * Records that a node could not be checked at `atMs` (monotonic). Work that was under way for the same permit continues: it is asked about again,
+   * and given up only after a minute without an answer.
+   *
+   * @param message why, for people
+   */
+  failed(question: NodeQuestion, purpose: CheckPurpose, message: string, atMs: number): void
   /** The record has the words of all readings so far. */
   recorded(): void
   /** What this process undoes. A renewal of it a moment ago delays no undo. */
@@ -62,6 +73,8 @@ export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
   /** Last delays of nodes that were blocked since they were last ready. */
   const delays = new Map<string, number>()
+  /** Last answers for permits whose nodes have work under way. A reading may be forgotten earlier. */
+  const underWay = new Map<string, Known>()
   let knownAsked: string | undefined
 
   /** A preparation between two failures does not shorten the delay, whether it takes time or succeeds. */
@@ -74,23 +87,30 @@ export function createNodeReadings(): NodeReadings {
     return check.againInMs ?? delayMs
   }
 
+  function add({ node, permit }: NodeQuestion, purpose: CheckPurpose, found: NodeCheck, atMs: number): void {
+    const before = known.get(node)
+    const check = shortened(found)
+    const words = checkWords(check)
+    const isNews = words !== null && (!isSame(words, before?.check) || before?.isNews === true)
+    const againAtMs = atMs + delayOf(node, purpose, check)
+    const ofPermit = permit !== undefined && { permitId: permitId(permit) }
+    const reading = { check, purpose, ...ofPermit, readAtMs: atMs, againAtMs, isNews }
+    known.set(node, reading)
+    if (check.kind === 'pending' && permit !== undefined) underWay.set(node, reading)
+    else underWay.delete(node)
+  }
+
   return {
     undone: createAttempts(),
     renewed: createAttempts(),
-    add({ node, permit }, purpose, found, atMs) {
-      const before = known.get(node)
-      const check = shortened(found)
-      const words = checkWords(check)
-      const isNews = words !== null && (!isSame(words, before?.check) || before?.isNews === true)
-      const againAtMs = atMs + delayOf(node, purpose, check)
-      known.set(node, {
-        check,
-        purpose,
-        ...(permit !== undefined && { permitId: permitId(permit) }),
-        readAtMs: atMs,
-        againAtMs,
-        isNews,
-      })
+    add,
+    failed(question, purpose, message, atMs) {
+      const { node, permit } = question
+      const work = underWay.get(node)
+      const isOfPermit = permit !== undefined && work?.permitId === permitId(permit)
+      if (work === undefined || !isOfPermit || atMs - work.readAtMs >= UNANSWERED_MS)
+        return add(question, purpose, { kind: 'blocked', reason: 'CheckFailed', message }, atMs)
+      known.set(node, { ...work, isNews: known.get(node)?.isNews ?? work.isNews, againAtMs: atMs + UNANSWERED_AGAIN_MS })
     },
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
@@ -99,6 +119,7 @@ export function createNodeReadings(): NodeReadings {
       if (asked !== knownAsked) {
         known.clear()
         delays.clear()
+        underWay.clear()
       }
       knownAsked = asked
       if (prepared === undefined) return known

@@ -52,6 +52,47 @@ describe('the delay after which a blocked node is checked again', () => {
   })
 })
 
+describe('a node that cannot be checked', () => {
+  const question = { node: 'a', permit: { node: 'a', podUid: 'p1', podResourceVersion: '7' } }
+  const waits = { reason: 'Draining', message: 'drains' } as const
+
+  it.each<[sentence: string, before: NodeCheck | null, failedAtMs: readonly number[], kind: NodeCheck['kind'], againAtMs: number]>([
+    ['is blocked', null, [1_000], 'blocked', 16_000],
+    ['is blocked where nothing was under way on it', { kind: 'ready', for: 'deletion' }, [1_000], 'blocked', 16_000],
+    ['keeps what was under way on it, and is asked again soon', { ...PENDING, waits }, [1_000], 'pending', 6_000],
+    ['keeps that for a minute', { ...PENDING, waits }, [1_000, 59_999], 'pending', 64_999],
+    ['is blocked after a minute without an answer', { ...PENDING, waits }, [1_000, 30_000, 60_000], 'blocked', 75_000],
+  ])('%s', (_sentence, before, failedAtMs, kind, againAtMs) => {
+    const readings = createNodeReadings()
+    if (before !== null) readings.add(question, 'deletion', before, 0)
+    for (const atMs of failedAtMs) readings.failed(question, 'deletion', 'cannot check the node', atMs)
+    expect(readings.of(undefined, undefined, 0).get('a')).toMatchObject({ check: { kind }, againAtMs })
+  })
+
+  it.each<[sentence: string, permit: typeof question.permit | undefined, kind: NodeCheck['kind']]>([
+    ['keeps what was under way also where a watch has shown a change of it since', question.permit, 'pending'],
+    ['is blocked for another permit', { ...question.permit, podResourceVersion: '8' }, 'blocked'],
+    ['is blocked without a permit', undefined, 'blocked'],
+  ])('%s', (_sentence, permit, kind) => {
+    const readings = createNodeReadings()
+    readings.of('v2', preparedAs('begun'), 0)
+    readings.add(question, 'deletion', PENDING, 0)
+    readings.of('v2', preparedAs('begun'), 0)
+    expect(readings.of('v2', preparedAs('ready'), 0).has('a')).toBe(false)
+    readings.failed({ node: 'a', permit }, 'deletion', 'cannot check the node', 1_000)
+    expect(readings.of('v2', preparedAs('ready'), 1_000).get('a')?.check.kind).toBe(kind)
+  })
+
+  it('is blocked for another revision or policy', () => {
+    const readings = createNodeReadings()
+    readings.of('v2', undefined, 0)
+    readings.add(question, 'deletion', PENDING, 0)
+    readings.of('v3', undefined, 0)
+    readings.failed(question, 'deletion', 'cannot check the node', 1_000)
+    expect(readings.of('v3', undefined, 1_000).get('a')?.check.kind).toBe('blocked')
+  })
+})
+
 function delayAfter(readings: NodeReadings, check: NodeCheck, asked = 'v2'): number | undefined {
   readings.of(asked, undefined, 0)
   readings.add(NODE, 'ahead', check, 1_000)

@@ -107,13 +107,14 @@ export function preparationsToUndo(fence: FenceState): readonly Preparation[] {
   const { view, permits } = fence
   const unsettled = nodesOf(permits.filter(isUnsettled))
   const unused = nodesOf(permits.filter(({ state }) => state === 'standing' || state === 'unseen'))
+  const kept = keptWhileBlocked(fence)
   return preparationsIn(view).filter((preparation) => {
     const { node, isAhead } = preparation
     // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
     return (
       view.undoneLately?.has(preparationId(preparation)) !== true &&
-      !isNeeded(fence, preparation, hasPermit) &&
+      !isNeeded(fence, preparation, { hasPermit, kept }) &&
       mayBeUndone(fence, preparation)
     )
   })
@@ -140,11 +141,29 @@ function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {
   return new Set(permits.map(({ permit }) => permit.node))
 }
 
-function isNeeded(fence: FenceState, { node, isAhead, isStale, state }: Preparation, hasPermit: boolean): boolean {
+/**
+ * Prepared nodes that another check keeps from a permit. A few of them stay prepared: each question about them would prepare them
+ * again.
+ */
+function keptWhileBlocked(fence: FenceState): ReadonlySet<string> {
+  const { checks, preparation } = fence.view
+  const isKept = ({ node, state }: Preparation): boolean => state === 'ready' && checks.get(node)?.purpose !== 'ahead'
+  const blocked = preparationsIn(fence.view).filter((done) => isBlockedUntilDue(knownChecks(fence), done.node) && isKept(done))
+  const most = Math.max(preparation?.ahead ?? 0, BLOCKED_LISTED)
+  return new Set(blocked.map(({ node }) => node).slice(0, most))
+}
+
+/** Facts about the node of a preparation. */
+interface PreparedNodeFacts {
+  readonly hasPermit: boolean
+  readonly kept: ReadonlySet<string>
+}
+
+function isNeeded(fence: FenceState, { node, isAhead, isStale, state }: Preparation, { hasPermit, kept }: PreparedNodeFacts): boolean {
   if (isStale) return false
   // A failed preparation may stay so until it is undone, and is then begun again.
   if (hasPermit) return state !== 'failed' || !isBlockedUntilDue(knownChecks(fence), node)
   if (!isAhead || fence.record.state !== 'open') return false
-  if (isBlockedUntilDue(knownChecks(fence), node)) return false
+  if (isBlockedUntilDue(knownChecks(fence), node) && !kept.has(node)) return false
   return isOldNode(fence.view, fence.record, node) && isTakeable(fence, node)
 }

@@ -5,19 +5,14 @@ import { nodesThatWouldFit } from './nodes-behind-head.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange } from './permit-change.ts'
 import { budgetIn } from './budget.ts'
-import { type FenceState, permittedNodes, toFenceState, type TrackedPermit } from './fence-state.ts'
+import { type FenceState, toFenceState, type TrackedPermit } from './fence-state.ts'
 
 /**
- * Nodes without a permit whose pods could be deleted now in place of standing permits that wait for nodes of their own value. Whether they are
- * prepared, or a check keeps them from a permit, does not matter. See L20.
+ * Nodes whose pods could be deleted now in place of standing permits that wait for nodes of their own value. Whether they have a permit as
+ * well, are prepared, or are kept from a permit by a check, does not matter. See L20.
  */
 export function nodesBehindSpread(fence: FenceState): readonly NodeView[] {
-  if (heldBySpread(fence).held.length === 0) return []
-  const permitted = permittedNodes(fence.permits)
-  return nodesThatWouldFit(
-    fence,
-    fence.tally.old.filter(({ name }) => !permitted.has(name)),
-  )
+  return heldBySpread(fence).held.length === 0 ? [] : nodesThatWouldFit(fence, fence.tally.old)
 }
 
 /** Standing permits that wait for nodes of their own value. `inFront`: those of them in front of one that does not wait. */

@@ -84,18 +84,10 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       room: 'a=failed',
       want: 'undo a',
     },
-    'are undone where another check blocks them': {
-      nodes: 'a:old b:old',
-      ahead: 1,
-      prepared: 'a=ready',
-      room: 'a=short',
-      want: 'undo a',
-    },
     'keep no place from others where another check blocks them': {
       nodes: 'a:old b:old',
       ahead: 1,
       prepared: 'a=ready',
-      undone: 'a',
       room: 'a=short?',
       record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
       want: 'check b for ahead',
@@ -465,6 +457,25 @@ describe('planPass: a node whose preparation begins with its permit', () => {
 
 describe('planPass: what was done on a node', () => {
   const cases: Record<string, Case> = {
+    'ahead stays while another check keeps the node from a permit: it would be done again with each question (G6)': {
+      ...{ nodes: 'a:old', ahead: 1, prepared: 'a=ready', room: 'a=short?' },
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: `wait for batch until ${NOW_MS + 3_000}`,
+    },
+    'ahead stays on ten such nodes': {
+      nodes: `${old(TEN)} k:old`,
+      limit: 11,
+      ahead: 1,
+      prepared: [...TEN, 'k'].map((node) => `${node}=ready`).join(' '),
+      room: [...TEN, 'k'].map((node) => `${node}=short?`).join(' '),
+      record: { blocked: TEN.map((node) => ({ node, reason: 'NoRoom', message: 'no room' })) },
+      want: 'undo k',
+    },
+    'ahead is undone while it keeps the node from a permit itself': {
+      ...{ nodes: 'a:old', ahead: 1, prepared: 'a=ready', room: 'a=failed?' },
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: 'undo a',
+    },
     'stays while its permit is unused': { nodes: 'a:old', permits: 'a', ahead: 0, prepared: 'a=ready?', room: 'a=fits', want: 'execute a' },
     'stays while its pod is gone and no new one is available': {
       nodes: 'a:none',

@@ -52,6 +52,15 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       record: { blocked: [{ node: 'o', reason: 'NoRoom', message: 'no room' }] },
       want: `wait for budget until ${NOW_MS + 3_000}`,
     },
+    'is read again in time for a node in flight with another permit behind one that waits for its zone (G6)': {
+      nodes: 'a:old! b:old c:old!',
+      permits: 'c.gone a b c',
+      zones: 'a=x b=x c=x',
+      limit: 2,
+      rules: { ...rules, spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] },
+      room: 'c=short?',
+      want: `wait for budget until ${NOW_MS + 3_000}`,
+    },
     'withdraws no permit that a spread rule holds while another one waits for it: nothing more could be deleted (G6)': {
       nodes: 'm:new! n:old p:old',
       permits: 'm.gone p n',
