@@ -20,6 +20,14 @@ const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
 /** Faults in the Leases of nodes. */
 export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
+    rule: 'Lock',
+    fault: 'time without a question about a deletion counts as a refusal',
+    file: 'packages/clients/node-checks/src/asked-deletions.ts',
+    find: ' && nowMs - before.lastMs <= SILENCE_MS',
+    replace: '',
+    tests: ['packages/clients/node-checks/test/asked-deletions.test.ts'],
+  },
+  {
     rule: 'NodeLock',
     fault: 'a renewal that the API server rejects is silent',
     file: lockCheck,
@@ -231,8 +239,8 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     rule: 'NodeLock',
     fault: 'a Lease that could not be written is written again for each permit',
     file: 'packages/clients/node-checks/src/lease-access.ts',
-    find: 'untilMs: clock.monotonicMs() + FAILED_AGAIN_MS',
-    replace: 'untilMs: clock.monotonicMs() - FAILED_AGAIN_MS',
+    find: 'clock.monotonicMs() - failure.atMs < FAILED_AGAIN_MS ?',
+    replace: 'clock.monotonicMs() - failure.atMs < 0 ?',
     tests: [checkTests, stories],
   },
 ]

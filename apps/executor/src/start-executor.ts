@@ -5,6 +5,7 @@ import {
   isSameButForCounts,
   type NodeDowntimes,
   type NodeLocks,
+  readPod,
   type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
@@ -186,7 +187,7 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
     createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
     createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces, setsConditions }),
     // Only a deletion that comes next is remembered.
-    createDowntimeCheck({ cluster, clock, downtimes, watched: namespaces }),
+    createDowntimeCheck({ cluster, clock, downtimes, watched: namespaces, readPod: (pod, until) => readPod(client, pod, until) }),
   ])
   return { preparer, helpers, locks, downtimes }
 }

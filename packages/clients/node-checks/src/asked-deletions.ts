@@ -5,24 +5,31 @@ import { isSamePermit, type SeenPermit } from '@tranche/drain'
 export interface AskedDeletions {
   /**
    * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. The
-   * time starts again after that answer, and with another permit.
+   * time starts again after that answer, with another permit, and after a minute in which this process did not ask.
    */
   isTooLong(node: string, permit: SeenPermit['permit'], limitMs: number): boolean
   forget(node: string): void
 }
 
+/**
+ * Longest time between two questions about one deletion, in milliseconds. A drain asks every 15 s, and a refused deletion more often. A permit
+ * that waits for its budget meanwhile is not asked about, and nothing refuses it.
+ */
+const SILENCE_MS = 60_000
+
 /** Creates an empty memory of deletions. */
 export function createAskedDeletions(clock: Clock): AskedDeletions {
-  /** Permits whose deletion was asked about, by node, and since when (monotonic). */
-  const asked = new Map<string, { readonly permit: SeenPermit['permit']; readonly fromMs: number }>()
+  /** Permits whose deletion was asked about, by node: since when, and when last (monotonic). */
+  const asked = new Map<string, { readonly permit: SeenPermit['permit']; readonly fromMs: number; readonly lastMs: number }>()
   return {
     isTooLong(node, permit, limitMs) {
       const nowMs = clock.monotonicMs()
       const before = asked.get(node)
-      const fromMs = before !== undefined && isSamePermit(before.permit, permit) ? before.fromMs : nowMs
+      const isGoingOn = before !== undefined && isSamePermit(before.permit, permit) && nowMs - before.lastMs <= SILENCE_MS
+      const fromMs = isGoingOn ? before.fromMs : nowMs
       const isTooLong = nowMs - fromMs >= limitMs
       if (isTooLong) asked.delete(node)
-      else asked.set(node, { permit, fromMs })
+      else asked.set(node, { permit, fromMs, lastMs: nowMs })
       return isTooLong
     },
     forget: (node) => void asked.delete(node),

@@ -8,17 +8,20 @@ import {
   DOWNTIME_WINDOW_MS,
   downtimeBegun,
   downtimeEnded,
+  isStartOutdated,
   isStillAway,
   downtimeName,
   type Downtimes,
+  type DowntimeWanted,
   type NodeAgent,
   type NodeDowntime,
   type OpenDowntime,
+  type SeenPermit,
   spentDowntime,
 } from '@tranche/drain'
-import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
+import type { LivePod, NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import { type FleetPod, isAvailable, nodeInView } from '@tranche/fleet'
-import { compareResourceVersions, type DaemonSet, parseTime } from '@tranche/kube-types'
+import { compareResourceVersions, type DaemonSet, type ObjectKey, parseTime } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
@@ -33,6 +36,8 @@ export interface DowntimeParts {
   readonly clock: Clock
   /** Undefined if the installation does not allow policies to limit downtime. */
   readonly downtimes: NodeDowntimes | undefined
+  /** Reads a pod live. @throws if there is no clear response */
+  readonly readPod: (pod: ObjectKey, signal: AbortSignal) => Promise<LivePod | null>
   /** Namespaces that this process watches; undefined for all. */
   readonly watched: readonly string[] | undefined
 }
@@ -99,7 +104,8 @@ class DowntimeCheck implements Check {
     if (spent !== null) return spent
     const failure = this.#access.failureOn(node)
     if (failure !== null) return blocked('DowntimeFailed', failure)
-    return purpose === 'deletion' ? this.#remember(downtimes, target, node, signal) : READY_FOR_PERMIT
+    if (purpose === 'deletion') return this.#remember(downtimes, target, node, signal)
+    return this.#access.mayFail() ? this.#tryToWrite(downtimes, target, node, signal) : READY_FOR_PERMIT
   }
 
   async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
@@ -147,23 +153,59 @@ class DowntimeCheck implements Check {
   }
 
   async #remember(downtimes: NodeDowntimes, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
-    const { clock, cluster } = this.#parts
     const { daemonSet } = target
     const permitted = permitOn(target, node)
     if (permitted === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const agent = agentOf(daemonSet, node)
     const memory = downtimes.get(agent)
-    const before: Downtimes = memory ?? { past: [], open: null }
-    const begun = downtimeBegun(before, permitted, this.#returnOf(memory, daemonSet), clock.nowMs())
-    if (begun === null) return READY
-    const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
-    const written = await downtimes.write({ agent, nodeUid, downtimes: begun }, signal)
+    const nowMs = this.#parts.clock.nowMs()
+    const begun =
+      downtimeBegun(memory ?? { past: [], open: null }, permitted, this.#returnOf(memory, daemonSet), nowMs) ??
+      (await this.#begunLater(memory, permitted, { daemonSet, nowMs }, signal))
+    return begun === null ? READY : ((await this.#write(downtimes, { agent, downtimes: begun }, signal)) ?? READY)
+  }
+
+  /**
+   * A deletion that was refused, or waited for its budget, begins no downtime. The watch may be behind: another process may have deleted the pod.
+   *
+   * @returns null if the start that is remembered is about right, or is not known to be wrong
+   */
+  async #begunLater(
+    memory: NodeDowntime | null,
+    permitted: SeenPermit,
+    { daemonSet, nowMs }: { readonly daemonSet: DaemonSet; readonly nowMs: number },
+    signal: AbortSignal,
+  ): Promise<Downtimes | null> {
+    if (memory === null || memory.open === null) return null
+    if (!isStartOutdated(memory.open, permitted, this.#returnOf(memory, daemonSet), nowMs)) return null
+    const { podUid } = permitted.permit
+    const seen = nodeInView(this.#parts.cluster.fleet.view(daemonSet), memory.node)?.pods.find(({ uid }) => uid === podUid)
+    const pod = seen === undefined ? null : await this.#parts.readPod(seen, signal)
+    const stands = pod?.uid === podUid && !pod.terminating
+    return stands ? { past: memory.past, open: { ...memory.open, fromMs: nowMs } } : null
+  }
+
+  /**
+   * While Leases cannot be written, that is found out before a node gets a permit: it would be drained in vain. The downtimes in it stay as they are.
+   */
+  async #tryToWrite(downtimes: NodeDowntimes, { daemonSet }: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const agent = agentOf(daemonSet, node)
+    const { past, open }: Downtimes = downtimes.get(agent) ?? { past: [], open: null }
+    return (await this.#write(downtimes, { agent, downtimes: { past, open } }, signal)) ?? READY_FOR_PERMIT
+  }
+
+  /** @returns null once it is written */
+  async #write(downtimes: NodeDowntimes, wanted: Omit<DowntimeWanted, 'nodeUid'>, signal: AbortSignal): Promise<NodeCheck | null> {
+    const { node } = wanted.agent
+    const nodeUid = this.#parts.cluster.nodes.store.get({ namespace: '', name: node })?.uid
+    const written = await downtimes.write({ ...wanted, nodeUid }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    const name = downtimeName(agent)
+    const name = downtimeName(wanted.agent)
     if (written.kind === 'taken' && !this.#taken.isTakenForLong(name)) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     if (written.kind === 'done') {
       this.#taken.forget(name)
-      return READY
+      this.#access.written(node)
+      return null
     }
     const why = written.kind === 'taken' ? `the Lease ${name} exists, but is no memory of downtime; delete it` : written.message
     const message = `its downtime cannot be written in namespace ${downtimes.namespace}: ${why}`

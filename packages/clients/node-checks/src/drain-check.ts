@@ -20,6 +20,7 @@ import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckTarget, limitedWords } from './check.ts'
 import { CHANGED_AGAIN_MS } from './lease-access.ts'
+import { failedNodes } from './failed-nodes.ts'
 import { type DrainEvents, recordLateDrain } from './late-drain-event.ts'
 import { isControlling, permitOn, permitsOn } from './permit-on-node.ts'
 import { readsControl } from './reads-control.ts'
@@ -67,7 +68,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
     preparations(target) {
       const cordoned = cordonedNodes(cluster, target.release.metadata)
       if (cordoned.length === 0) return []
-      const hasEnded = endedOn(target, cluster)
+      const hasEnded = endedOn(target, cluster, clock)
       return cordoned.map((one) => toPreparation(one, hasEnded(one)))
     },
     async check(target, { node, purpose }, signal) {
@@ -87,9 +88,9 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
     },
     async sweep(signal) {
       async function uncordon(one: CordonedNode): Promise<void> {
-        const { permits, isActive } = stateOf(one, cluster)
+        const { permits, isHidden, isActive } = stateOf(one, cluster)
         // A pass decides about the permits of a release that controls its DaemonSet. The watch of DaemonSets may be behind.
-        if (permits.length > 0 && (isActive || (await readsControl(client, one.mark, signal)))) return
+        if ((permits.length > 0 || isHidden) && (isActive || (await readsControl(client, one.mark, signal)))) return
         await uncordonNode(client, one.node, permits, signal)
       }
       const marked = cordonedNodes(cluster).filter((one) => isWatched(one, watched))
@@ -154,12 +155,11 @@ function toPreparation({ node }: CordonedNode, isStale: boolean): ReturnType<Che
  * The drain of a marked node has ended without an available pod: its pod is deleted, and the release is over or counts the node as failed.
  * Such a node may stay so until a person has fixed it.
  */
-function endedOn({ daemonSet, release: { status } }: CheckTarget, cluster: WatchedCluster): (one: CordonedNode) => boolean {
-  const failed = new Set(status?.failure?.nodes)
-  const isOver = status?.phase === 'Completed'
-  if (!isOver && failed.size === 0) return () => false
-  const fleet = cluster.fleet.view(daemonSet)
-  return ({ node, mark }) => (isOver || failed.has(node)) && nodeInView(fleet, node)?.pods.some(({ uid }) => uid === mark.podUid) !== true
+function endedOn(target: CheckTarget, cluster: WatchedCluster, clock: Clock): (one: CordonedNode) => boolean {
+  const isOver = target.release.status?.phase === 'Completed'
+  const failed = isOver ? null : failedNodes(target, cluster, clock)
+  const fleet = cluster.fleet.view(target.daemonSet)
+  return ({ node, mark }) => failed?.has(node) !== false && nodeInView(fleet, node)?.pods.some(({ uid }) => uid === mark.podUid) !== true
 }
 
 function untrusted(namespace: string): string {
@@ -171,12 +171,18 @@ function isWatched({ mark }: CordonedNode, watched: readonly string[] | undefine
   return watched === undefined || watched.includes(mark.namespace)
 }
 
-/** Permits of a marked node, and whether their release still controls its DaemonSet. */
-function stateOf(
-  { node, mark }: CordonedNode,
-  cluster: WatchedCluster,
-): { readonly permits: readonly Permit[]; readonly isActive: boolean } {
+/** State of the release of a marked node. */
+interface MarkedState {
+  readonly permits: readonly Permit[]
+  /** Whether its permit record is missing: definitions hide it, or it was lost. The node was marked for a permit in it. */
+  readonly isHidden: boolean
+  /** Whether it still controls its DaemonSet. */
+  readonly isActive: boolean
+}
+
+function stateOf({ node, mark }: CordonedNode, cluster: WatchedCluster): MarkedState {
   const release = cluster.overlay.batchReleases.get(mark)
-  if (release?.metadata.uid !== mark.uid) return { permits: [], isActive: false }
-  return { permits: permitsOn(release, node), isActive: isControlling(mark, cluster) }
+  if (release?.metadata.uid !== mark.uid) return { permits: [], isHidden: false, isActive: false }
+  const isHidden = release.status?.flight === undefined
+  return { permits: permitsOn(release, node), isHidden, isActive: isControlling(mark, cluster) }
 }

@@ -12,8 +12,12 @@ export interface LeaseAccess {
   unread(leases: ReadableLeases): NodeCheck | null
   /** Records why the Lease of the node could not be written. */
   failed(node: string, message: string): void
+  /** Records that the Lease of the node was written. */
+  written(node: string): void
   /** @returns that reason for a minute; then null, and the Lease is written again. Without it, a node would get a permit for each attempt */
   failureOn(node: string): string | null
+  /** Whether the Lease of any node could not be written lately, and has not been written since: that of another one may fail as well. */
+  mayFail(): boolean
 }
 
 /** Leases of one namespace, from a watch. */
@@ -34,9 +38,12 @@ const UNREAD_AGAIN_MS = 15_000
 /** Delay before a Lease that could not be written is written again, in milliseconds. */
 const FAILED_AGAIN_MS = 60_000
 
+/** Time after which a failure says nothing any more, in milliseconds: its node is not asked about. */
+const FORGOTTEN_AFTER_MS = 600_000
+
 /** @param reason of nodes whose Leases cannot be read */
 export function createLeaseAccess(clock: Clock, reason: BlockedReason): LeaseAccess {
-  const failures = new Map<string, { readonly message: string; readonly untilMs: number }>()
+  const failures = new Map<string, { readonly message: string; readonly atMs: number }>()
   /** Since when (monotonic) the Leases have not been read; null if they are. */
   let unreadFromMs: number | null = null
   return {
@@ -48,11 +55,16 @@ export function createLeaseAccess(clock: Clock, reason: BlockedReason): LeaseAcc
       return { ...blocked(reason, `the Leases of namespace ${leases.namespace} cannot be read`), againInMs: UNREAD_AGAIN_MS }
     },
     failed(node, message) {
-      failures.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+      failures.set(node, { message, atMs: clock.monotonicMs() })
     },
+    written: (node) => void failures.delete(node),
     failureOn(node) {
-      for (const [one, { untilMs }] of failures) if (clock.monotonicMs() >= untilMs) failures.delete(one)
-      return failures.get(node)?.message ?? null
+      const failure = failures.get(node)
+      return failure !== undefined && clock.monotonicMs() - failure.atMs < FAILED_AGAIN_MS ? failure.message : null
+    },
+    mayFail() {
+      for (const [node, { atMs }] of failures) if (clock.monotonicMs() - atMs >= FORGOTTEN_AFTER_MS) failures.delete(node)
+      return failures.size > 0
     },
   }
 }

@@ -1,6 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import type { DowntimeWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
 import type { Downtimes, DowntimeWanted, NodeDowntime } from '@tranche/drain'
+import type { LivePod } from '@tranche/fence'
 import { describe, expect, it } from 'vitest'
 import type { Check, CheckTarget } from '../src/check.ts'
 import { createDowntimeCheck } from '../src/downtime-check.ts'
@@ -32,6 +33,8 @@ interface World {
   listed?: NodeDowntime
   /** Position of the watch of pods. */
   podsSeen: string
+  /** The pod of the permit, as the API server has it; null: it is gone. */
+  live: LivePod | null | Error
 }
 
 function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readonly string[] } = {}): World {
@@ -48,7 +51,7 @@ function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readon
       podsSeen: '50',
       isDesired: true,
     },
-    ...{ pods: [standing], known: aTarget().release, daemonSet: controlled },
+    ...{ pods: [standing], live: standing as unknown as LivePod, known: aTarget().release, daemonSet: controlled },
   }
   const downtimes: NodeDowntimes = {
     namespace: 'tranche',
@@ -78,11 +81,17 @@ function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readon
     fleet: { view: () => ({ nodes: [{ name: 'a', desired: world.isDesired, pods: world.pods }] }) },
   } as unknown as WatchedCluster
   const { isAllowed = true, watched } = given
-  const check = createDowntimeCheck({ cluster, clock, downtimes: isAllowed ? downtimes : undefined, watched })
+  const readPod = async (): Promise<LivePod | null> => {
+    world.calls.push('read pod')
+    if (world.live instanceof Error) throw world.live
+    return world.live
+  }
+  const check = createDowntimeCheck({ cluster, clock, downtimes: isAllowed ? downtimes : undefined, watched, readPod })
   return Object.assign(world, { check })
 }
 
 const standing = { uid: 'p1', resourceVersion: '8', ready: true, readyFromMs: 0, readyStamp: undefined, createdAt: '', terminating: false }
+const live = (fields: Partial<LivePod>): LivePod => ({ ...(standing as unknown as LivePod), ...fields })
 const newer = { ...standing, uid: 'p2' }
 const broken = { ...standing, ready: false, readyFromMs: null }
 
@@ -225,9 +234,73 @@ describe('a node under downtime.perDay', () => {
     const failed = await world.check.check(aTarget(), deletion, signal)
     expect(failed).toMatchObject({ kind: 'blocked', reason: 'DowntimeFailed', message: expect.stringContaining('leases is forbidden') })
     expect(await world.check.check(aTarget(), permitted, signal)).toEqual(failed)
-    world.clock.advance(MINUTE)
-    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'ready' })
     expect(world.calls).toEqual(['write'])
+  })
+
+  it('gets its next permit only once its memory can be written: it would be drained in vain', async () => {
+    const world = aWorld()
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    const failed = await world.check.check(aTarget(), deletion, signal)
+    world.clock.advance(MINUTE)
+    expect(await world.check.check(aTarget(), permitted, signal)).toEqual(failed)
+    world.answer = { kind: 'done' }
+    world.clock.advance(MINUTE)
+    for (const _again of [1, 2]) expect(await world.check.check(aTarget(), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
+    expect(world.calls).toEqual(['write', 'write', 'write'])
+    expect(world.memory).toMatchObject({ past: [], open: null })
+  })
+
+  it('gets a permit only once its memory can be written, where that of another node could not be lately', async () => {
+    const world = aWorld()
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    const other = { node: 'b', podUid: 'p1', podResourceVersion: '7' }
+    await world.check.check(aTarget(undefined, [other]), { node: 'b', purpose: 'deletion' }, signal)
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'DowntimeFailed' })
+    expect(world.calls).toEqual(['write', 'write'])
+    world.clock.advance(10 * MINUTE)
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'ready' })
+    expect(world.calls).toEqual(['write', 'write'])
+  })
+
+  it('keeps its downtimes while it is found out whether they can be written', async () => {
+    const world = aWorld()
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    await world.check.check(aTarget(), deletion, signal)
+    world.clock.advance(MINUTE)
+    const before = away(world.clock.nowMs(), 5, 60)
+    Object.assign(world, { memory: aMemory(before), answer: { kind: 'done' } })
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'ready' })
+    expect(world.wanted.at(-1)?.downtimes).toEqual(before)
+  })
+
+  it.each<[sentence: string, minutes: number, change: (world: World) => void, calls: readonly string[], fromMin: number]>([
+    ['begins when its pod can be deleted, not when that was refused before', 30, () => {}, ['read pod', 'write'], 30],
+    ['begins then also where the agent is not Ready', 30, (world) => (world.pods = [broken]), ['read pod', 'write'], 30],
+    ['does not begin again within a minute', 0.99, () => {}, [], 0],
+    ['began earlier where the pod is gone, which the watch does not show', 30, (world) => (world.live = null), ['read pod'], 0],
+    ['began earlier where another pod has its name', 30, (world) => (world.live = live({ uid: 'p2' })), ['read pod'], 0],
+    ['began earlier where the pod is being deleted', 30, (world) => (world.live = live({ terminating: true })), ['read pod'], 0],
+    ['began earlier where the watch shows that the pod is gone', 30, (world) => (world.pods = []), [], 0],
+    ['began earlier where the agent has been away since', 30, (world) => (world.pods = [{ ...broken, uid: 'p1' }]), [], 0],
+  ])('%s', async (sentence, minutes, change, calls, fromMin) => {
+    const world = aWorld()
+    const startMs = world.clock.nowMs()
+    const wasAway = sentence.endsWith('away since')
+    const { open } = openSince(startMs)
+    world.memory = aMemory({ past: [], open: { ...open!, ...(wasAway && { wasAway }) } })
+    world.clock.advance(minutes * MINUTE)
+    change(world)
+    expect(await world.check.check(aTarget(), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(world.calls).toEqual(calls)
+    expect(world.memory.open).toMatchObject({ fromMs: startMs + fromMin * MINUTE })
+  })
+
+  it('is not updated while its pod cannot be read to say when its downtime begins', async () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs() - 30 * MINUTE))
+    world.live = new Error('timeout')
+    await expect(world.check.check(aTarget(), deletion, signal)).rejects.toThrow('timeout')
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
   })
 
   it('is asked again at once where another process has written its memory', async () => {

@@ -31,6 +31,10 @@ interface World {
   watched: { readonly name: string; readonly uid: string }[]
   /** Mark of a drain on node a. */
   mark: object | null
+  /** The BatchRelease of the mark, as the watches show it and the API server has it. */
+  known: CheckTarget['release'] | undefined
+  /** Its DaemonSet, as the watches show it. */
+  daemonSet: object
   readonly check: ReturnType<typeof createDrainCheck>
 }
 
@@ -38,16 +42,31 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
   const clock = new FakeClock()
   const calls: string[] = []
   const events: string[] = []
-  const world: Omit<World, 'check'> = { clock, calls, events, pods: [], agent: 'p1', watched: [{ name: 'agent-1', uid: 'p1' }], mark: null }
+  const world: Omit<World, 'check'> = {
+    clock,
+    calls,
+    events,
+    pods: [],
+    agent: 'p1',
+    watched: [{ name: 'agent-1', uid: 'p1' }],
+    ...{ mark: null, known: undefined, daemonSet: controlled },
+  }
   const client = {
     async get({ plural }: { readonly plural: string }) {
       calls.push(`get ${plural}`)
       if (plural === resourcePaths.pods.plural) return { metadata: { name: 'agent-1', uid: world.agent } }
+      if (plural === resourcePaths.batchReleases.plural && world.known !== undefined) return world.known
       return plural === resourcePaths.nodes.plural ? aNode(world.mark) : aTarget(rules).release
     },
     async list({ plural }: { readonly plural: string }) {
       calls.push(`list ${plural}`)
+      if (plural === resourcePaths.batchReleases.plural) return { items: [world.known] }
+      if (plural === resourcePaths.daemonSets.plural) return { items: [controlled] }
       return { items: world.pods.map(aPod) }
+    },
+    async patch({ plural }: { readonly plural: string }) {
+      calls.push(`patch ${plural}`)
+      return aNode(null)
     },
     async create() {
       calls.push('evict')
@@ -56,8 +75,12 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
   } as unknown as KubeClient
   const marked = [{ name: 'a', cordonMark: JSON.stringify({ ...own, ...permit, cordoned: true }) }]
   const cluster = {
-    fleet: { view: () => toFleetView([{ name: 'a', pods: world.watched }] as unknown as readonly NodeView[]) },
-    nodes: { store: { byIndex: (_index: string, uid: string) => (uid === own.uid ? marked : []) } },
+    fleet: {
+      view: () =>
+        toFleetView([{ name: 'a', desired: true, ready: true, answers: true, pods: world.watched }] as unknown as readonly NodeView[]),
+    },
+    nodes: { store: { byIndex: (_index: string, uid: string) => (uid === own.uid || uid === '' ? marked : []) } },
+    overlay: { batchReleases: { get: () => world.known }, daemonSets: { get: () => world.daemonSet } },
   }
   const check = createDrainCheck({
     ...{ client, cluster: cluster as unknown as WatchedCluster, clock, log: silentLogger, trusted, watched: undefined },
@@ -66,6 +89,21 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
   })
   return Object.assign(world, { check })
 }
+
+const control = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', name: own.name, uid: own.uid, controller: true }
+const controlled = {
+  metadata: {
+    namespace: 'demo',
+    name: 'agent',
+    uid: 'd1',
+    annotations: { 'batchrelease.rollouts.kruise.io/control-info': JSON.stringify(control) },
+  },
+  spec: {},
+}
+
+/** A pod that crashes is a failure at once. */
+const broken = { phase: 'Failed', trouble: { reason: 'CrashLoopBackOff', container: 'agent' } }
+const START = '2026-01-01T00:00:00Z'
 
 function aNode(mark: object | null): object {
   const annotations = mark === null ? {} : { 'tranche.dev/cordon': JSON.stringify(mark) }
@@ -200,6 +238,66 @@ describe('the check that drains', () => {
       'DaemonSet Warning DrainTimedOut',
       'Rollout Warning DrainTimedOut',
     ])
+  })
+
+  describe('has ended on a node that it marked', () => {
+    const flight = { state: 'open', permits: [permit], revision: 'v2' }
+    const failure = { reason: 'ReleaseFailed', message: 'failed', nodes: [] as string[], count: 1, stops: true, retry: '1', at: START }
+    const analysed = { ...failure, reason: 'AnalysisFailed' }
+    it.each<[sentence: string, status: object, pod: object, hasEnded: boolean]>([
+      ['not while its new pod may become available', { flight }, {}, false],
+      ['if the release has failed there, as its status says', { flight, failure: { ...failure, nodes: ['a'] } }, {}, true],
+      ['not while its pod is there', { flight, failure: { ...failure, nodes: ['a'] } }, { uid: 'p1' }, false],
+      ['if a retry accepted its failure', { flight, failure: { reason: 'Accepted', message: '', nodes: [], accepted: ['a'] } }, {}, true],
+      ['if the release has failed there, although an analysis stops it', { flight, failure: analysed }, broken, true],
+      [
+        'if the release has failed there, although the status names other nodes',
+        { flight, failure: { ...failure, nodes: ['b'] } },
+        broken,
+        true,
+      ],
+      ['if the release is over', { flight, phase: 'Completed' }, {}, true],
+      ['not if the release is over and its pod is there', { flight, phase: 'Completed' }, { uid: 'p1' }, false],
+    ])('%s', (_sentence, status, pod, hasEnded) => {
+      const world = aWorld()
+      const base = {
+        name: 'agent-2',
+        uid: 'p2',
+        hash: 'v2',
+        terminating: false,
+        ready: false,
+        readyFromMs: null,
+        restarts: 0,
+        phase: 'Pending',
+      }
+      world.watched = [{ ...base, ...pod }]
+      const target = aTarget(rules)
+      const spec = { ...target.release.spec, releasePlan: { batches: [{ canaryReplicas: 1 }] } }
+      const stoppedTime = { release: 'v2', startedAt: new Date(world.clock.nowMs()).toISOString(), seconds: 0, older: [] }
+      const release = { ...target.release, spec, status: { stoppedTime, ...status } } as unknown as CheckTarget['release']
+      const [done] = world.check.preparations({ ...target, release })
+      expect(done?.isStale).toBe(hasEnded)
+    })
+  })
+
+  describe('sweeps a node that it marked', () => {
+    const isFree = { ...controlled, metadata: { ...controlled.metadata, annotations: {} } }
+    const patched = ['get nodes', 'get batchreleases', 'patch nodes']
+    const read = ['list batchreleases', 'list daemonsets']
+    it.each<[sentence: string, status: object | null, daemonSet: object, calls: readonly string[]]>([
+      ['which keeps its cordon while its release has the permit', { flight: { state: 'open', permits: [permit] } }, controlled, []],
+      ['which keeps its cordon while definitions hide the permits of its release (G7)', {}, controlled, []],
+      ['which keeps it then also where the watch of DaemonSets is behind', {}, isFree, read],
+      ['which is schedulable again once its release has no permit of it', { flight: { state: 'open', permits: [] } }, controlled, patched],
+      ['which is schedulable again once its release is gone', null, controlled, patched],
+    ])('%s', async (_sentence, status, daemonSet, calls) => {
+      const world = aWorld()
+      const { release } = aTarget(rules)
+      Object.assign(world, { mark: { ...own, ...permit, cordoned: true }, daemonSet })
+      world.known = { ...release, ...(status === null ? { metadata: { ...release.metadata, uid: 'u9' } } : { status }) } as typeof release
+      await world.check.sweep(signal)
+      expect(world.calls).toEqual(calls)
+    })
   })
 
   it('asks for work on nodes only where the policy drains, and finds what it did there by the marks', () => {

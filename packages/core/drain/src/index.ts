@@ -34,6 +34,7 @@ export {
   type AgentReturn,
   allDowntimes,
   downtimeEnded,
+  isStartOutdated,
   isStillAway,
   downtimeBody,
   type DowntimeBody,

@@ -72,6 +72,19 @@ export function downtimeBegun({ past, open }: Downtimes, permitted: SeenPermit, 
   return { past: keptDowntimes(allDowntimes({ past, open }, agent, nowMs), nowMs), open: { fromMs: nowMs, permitted } }
 }
 
+/** Age of a remembered start after which it is corrected if the pod of its permit is still there, in milliseconds. That costs two requests. */
+const START_KEPT_MS = 60_000
+
+/**
+ * Whether a downtime that was remembered for this permit has not begun, as far as a watch shows: something has kept the pod from its deletion since.
+ *
+ * @param agent as in {@link downtimeBegun}
+ */
+export function isStartOutdated(open: OpenDowntime, permitted: SeenPermit, agent: AgentReturn, nowMs: number): boolean {
+  const isThere = agent.kind === 'stayed' && open.wasAway !== true && isSamePermit(open.permitted.permit, permitted.permit)
+  return isThere && nowMs - open.fromMs >= START_KEPT_MS
+}
+
 /** Whether an open downtime continues: the agent has not come back since the pod of a permit was deleted. */
 export function isStillAway({ wasAway }: OpenDowntime, agent: AgentReturn): boolean {
   return agent.kind === 'away' || (agent.kind === 'stayed' && wasAway === true && agent.atMs === null)

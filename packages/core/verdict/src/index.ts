@@ -11,6 +11,7 @@ export {
   judgedRelease,
   knownFailure,
   nameAfterEnd,
+  recordedFacts,
   releasedRevision,
 } from './judged-release.ts'
 export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.ts'

@@ -1,4 +1,4 @@
-import type { BatchRelease, Failure } from '@tranche/api-schema'
+import type { BatchRelease, Failure, StoppedTime, WatchedNode } from '@tranche/api-schema'
 
 type Judged = Pick<BatchRelease, 'spec' | 'status'>
 
@@ -9,6 +9,13 @@ type Judged = Pick<BatchRelease, 'spec' | 'status'>
  */
 export function judgedRelease(release: Judged): string {
   return isAfterEnd(release) ? nameAfterEnd(nameOf(release)) : nameOf(release)
+}
+
+/** @returns what the status says about the nodes and stops of the release at hand; what it says about an earlier one does not count */
+export function recordedFacts(release: Judged): { readonly watched: readonly WatchedNode[]; readonly stopped: StoppedTime | undefined } {
+  const { watchedNodes = [], stoppedTime } = release.status ?? {}
+  const isOfRelease = stoppedTime?.release === judgedRelease(release)
+  return isOfRelease ? { watched: watchedNodes, stopped: stoppedTime } : { watched: [], stopped: undefined }
 }
 
 /** @returns the name under which failures on nodes are known that the release of this name left */

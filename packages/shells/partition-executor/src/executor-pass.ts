@@ -16,7 +16,7 @@ import {
 } from '@tranche/fence'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/telemetry'
-import { CLOCK_SET_MS, isAfterEnd, judgedRelease, judgeRelease } from '@tranche/verdict'
+import { CLOCK_SET_MS, isAfterEnd, judgeRelease, recordedFacts } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
@@ -277,15 +277,12 @@ interface PassTimes {
 function isBad({ published, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
   const isOwned = rolloutOf(release) !== undefined
   if (isOwned && !published.inProgress && !isAfterEnd(release)) return false
-  const { watchedNodes = [], stoppedTime } = release.status ?? {}
-  const isOfRelease = stoppedTime?.release === judgedRelease(release)
   const seen = { release, fleet, minReadyMs: published.minReadySeconds * 1000, monotonicMs }
   const judgement = judgeRelease({
     ...seen,
     nowMs: monotonicMs + epochMs,
+    ...recordedFacts(release),
     notReadyDue: failedDueNodes(seen),
-    watched: isOfRelease ? watchedNodes : [],
-    stopped: isOfRelease ? stoppedTime : undefined,
   })
   return judgement !== null && judgement.stops !== null
 }
