@@ -31,7 +31,7 @@ class HandsOffJudge implements Judge {
   constructor(parts: JudgeParts) {
     this.#parts = parts
     this.#reverts = createReverts({
-      doubtAt: (nowMs) => clockDoubtMs(parts.query, nowMs),
+      doubtIn: (wait) => clockDoubtMs(parts.query, wait),
       templateOf: (hash) => parts.world.templateOf(hash),
     })
   }

@@ -2,6 +2,7 @@ import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { ownValue } from '../world/own-value.ts'
 import { actionOf } from '../world/recorded-action.ts'
+import type { JudgedWait } from './clock-doubt.ts'
 
 /** Shortest time between two rollbacks of the same re-applied template, in milliseconds. */
 const SOONEST_AGAIN_MS = 10_000
@@ -24,13 +25,13 @@ export interface Reverts {
 /** Dependencies of {@link createReverts}. */
 export interface RevertParts {
   /** @returns milliseconds by which a wait that ends at this moment may seem shorter than it was */
-  doubtAt(nowMs: number): number
+  doubtIn(wait: JudgedWait): number
   /** @returns digest of the template in a revision; undefined when no ControllerRevision shows it */
   templateOf(hash: string): string | undefined
 }
 
 /** Starts without requests. */
-export function createReverts({ doubtAt, templateOf }: RevertParts): Reverts {
+export function createReverts({ doubtIn, templateOf }: RevertParts): Reverts {
   /** DaemonSet → template that we rolled back → time of the latest rollback. */
   const taken = new Map<string, Map<string, number>>()
   /** BatchRelease → whether its policy ever allowed a rollback or a revert. */
@@ -71,7 +72,9 @@ export function createReverts({ doubtAt, templateOf }: RevertParts): Reverts {
       if (last === undefined) return null
       if (!rules.some((rule) => rule?.revert === true))
         return 'put the template back a second time, but no policy sets failure.onReapply: Revert'
-      return t - last < SOONEST_AGAIN_MS - doubtAt(t) ? `put the template back again after ${t - last} ms, which is too soon` : null
+      return t - last < SOONEST_AGAIN_MS - doubtIn({ sinceMs: last, nowMs: t })
+        ? `put the template back again after ${t - last} ms, which is too soon`
+        : null
     },
   }
 }

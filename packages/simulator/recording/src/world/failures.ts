@@ -1,5 +1,5 @@
 import { ownValue } from './own-value.ts'
-import { actionTypeOf } from './recorded-action.ts'
+import { actionOf, actionTypeOf } from './recorded-action.ts'
 import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from './stops.ts'
 
@@ -19,21 +19,41 @@ export function createFailures(): Failures {
   const standing = new Map<string, Standing>()
   /** Last lifted failure of each Rollout: a status may continue to report it. */
   const lifted = new Map<string, string>()
+  /** Action that lifted it and is not answered yet, by its id. */
+  const lifting = new Map<string, { readonly action: string; readonly failure: Standing }>()
   const resuming = new Set<string>()
 
   function lift(name: string): void {
     const id = standing.get(name)?.id
     if (id !== undefined) lifted.set(name, id)
     standing.delete(name)
+    lifting.delete(name)
+  }
+
+  /** An action that is refused lifts nothing. */
+  function takeBack({ metadata: { name }, status }: RecordedRollout): void {
+    const { id, result } = status?.lastAction ?? {}
+    const last = lifting.get(name)
+    if (id === undefined || id !== last?.action) return
+    lifting.delete(name)
+    if (result !== 'Refused' || standing.has(name)) return
+    lifted.delete(name)
+    standing.set(name, last.failure)
   }
 
   return {
     follow({ type }, rollout) {
       const { name } = rollout.metadata
+      if (type === 'DELETED') lifting.delete(name)
       if (type === 'DELETED') return void standing.delete(name)
       const known = standing.get(name)
       const isPaused = rollout.spec.strategy?.paused === true
-      if (known !== undefined && (asksToLift(known, rollout) || (known.paused === 'since' && !isPaused))) lift(name)
+      const isResumed = known?.paused === 'since' && !isPaused
+      const action = known === undefined ? undefined : actionThatLifts(known, rollout)
+      const isAskedOtherwise = known !== undefined && (isResumed || requestsOf(rollout).others !== known.others)
+      if (isAskedOtherwise || action !== undefined) lift(name)
+      if (known !== undefined && action !== undefined && !isAskedOtherwise) lifting.set(name, { action, failure: known })
+      takeBack(rollout)
       const failure = failureIn(rollout)
       if (failure === null && resuming.has(name)) standing.delete(name)
       const now = standing.get(name)
@@ -48,6 +68,7 @@ export function createFailures(): Failures {
     },
     forgive() {
       for (const name of standing.keys()) lift(name)
+      lifting.clear()
     },
     failedRollouts: () => standing.keys(),
   }
@@ -89,10 +110,10 @@ function failureIn({ status }: RecordedRollout): Reported | null {
 const INCONCLUSIVE = 'AnalysisInconclusive'
 const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed', INCONCLUSIVE])
 
-/** Whether a user has written a request that may lift the failure since the last write. No other action does, even if it is accepted. */
-function asksToLift(known: Standing, rollout: RecordedRollout): boolean {
-  const { action, others } = requestsOf(rollout)
-  return others !== known.others || (action !== known.action && mayLift(actionTypeOf(rollout), known))
+/** @returns id of an action that a user has written since the last write, and that may lift the failure; no other action does, even if it is accepted */
+function actionThatLifts(known: Standing, rollout: RecordedRollout): string | undefined {
+  const isNew = requestsOf(rollout).action !== known.action
+  return isNew && mayLift(actionTypeOf(rollout), known) ? (actionOf(rollout)?.id ?? '') : undefined
 }
 
 function mayLift(type: string | undefined, { reason }: Reported): boolean {

@@ -260,6 +260,7 @@ describe('a failure that the Rollout has reported', () => {
   const pause = (paused: boolean): Fields => ({ spec: { strategy: { paused } } })
   const annotated = (text: string | undefined): Fields => ({ metadata: { annotations: { 'tranche.dev/action': text } } })
   const action = (id: string, type = 'retry'): Fields => annotated(JSON.stringify({ id, type }))
+  const refused = (id: string): Fields => ({ status: { lastAction: { id, type: 'retry', result: 'Refused' } } })
   const without = annotated(undefined)
   const inconclusive = reportedAt('12:05', 'AnalysisInconclusive')
   const failed = (): Script => fleet().rollout({}).rollout(reported, 'controller-1')
@@ -274,6 +275,33 @@ describe('a failure that the Rollout has reported', () => {
     [
       ['stops everything', (s) => s.del('a1'), ['G9 a']],
       ['still stops it when the status no longer reports it by itself', (s) => s.rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
+      [
+        'is not lifted by a retry that is refused',
+        (s) => s.rollout(action('again')).rollout(refused('again'), 'controller-1').rollout(quiet, 'controller-1').del('a1'),
+        ['G9 a'],
+      ],
+      [
+        'is lifted by a retry that is accepted, whatever becomes of another action',
+        (s) => s.rollout(action('again')).rollout(refused('next'), 'controller-1').rollout(quiet, 'controller-1').del('a1'),
+        [],
+      ],
+      [
+        'is lifted by a resume beside a retry that is refused',
+        (s) =>
+          s
+            .rollout(pause(true))
+            .rollout({ ...action('again'), ...pause(false) })
+            .rollout(refused('again'), 'controller-1')
+            .rollout(quiet, 'controller-1')
+            .del('a1'),
+        [],
+      ],
+      [
+        'is lifted by a retry after one that was refused',
+        (s) =>
+          s.rollout(action('w1')).rollout(refused('w1'), 'controller-1').rollout(action('w2')).rollout(quiet, 'controller-1').del('a1'),
+        [],
+      ],
       ['is lifted by a retry', (s) => s.rollout(action('again')).rollout(quiet, 'controller-1').del('a1'), []],
       ['is lifted by an abort', (s) => s.rollout(action('back', 'abort')).rollout(quiet, 'controller-1').del('a1'), []],
       [

@@ -316,6 +316,14 @@ describe('the fraction that users and pauses have opened', () => {
       ['may be the next step early by as much as the server’s clock was set', (s) => deletes(deletes(s, 'a1').wait(31_000), 'b1'), []],
       ['may not be the next step earlier than that', (s) => deletes(deletes(s, 'a1').wait(27_000), 'b1'), ['G3 b']],
     ],
+    {
+      begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]),
+      query: (s) => ({ clockSteps: [{ atMs: s.nowMs - 20_000, ms: -30_000 }] }),
+    },
+  )
+  judgeEach(
+    'G3',
+    [['is not the next step early where that clock was set long before', (s) => deletes(deletes(s, 'a1').wait(31_000), 'b1'), ['G3 b']]],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]), query: () => ({ clockSteps: [{ atMs: 0, ms: -30_000 }] }) },
   )
   /** Tranche moves every node to v3, then all but d to v4, and begins the release of v3 again. */

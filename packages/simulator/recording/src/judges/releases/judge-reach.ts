@@ -9,7 +9,7 @@ import { type RecordedSelector, selects } from '../../world/terms.ts'
 import type { Deletion } from '../../world/world.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
 import { bindingOf } from '../binding.ts'
-import { stepsOf } from '../steps/opened-steps.ts'
+import { stepsOf } from '../steps/step-reach.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**

@@ -10,8 +10,8 @@ import { mayBeTaken } from '../../world/terms.ts'
 import type { Deletion } from '../../world/world.ts'
 import { clockDoubtMs } from '../clock-doubt.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
-import { createOpenedSteps, isEndingItself, type OpenedSteps, stepsOf } from './opened-steps.ts'
-import { isInReach, reachesOf, sizeOf, type Step, type StepReach } from './step-reach.ts'
+import { createOpenedSteps, isEndingItself, type OpenedSteps } from './opened-steps.ts'
+import { isInReach, reachesOf, sizeOf, type Step, type StepReach, stepsOf } from './step-reach.ts'
 
 /**
  * G3, from what the user wrote: pauses, approvals and available pods open steps. The nodes that we moved to a template, or that will come
@@ -112,7 +112,7 @@ class ShareJudge implements Judge {
         template,
         isFree: isRollback || isLast,
         begunMs: write.t,
-        doubtAt: (nowMs) => clockDoubtMs(this.#parts.query, nowMs),
+        doubtIn: (wait) => clockDoubtMs(this.#parts.query, wait),
       }),
     )
   }

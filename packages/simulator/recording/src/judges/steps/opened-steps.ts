@@ -5,6 +5,7 @@ import type { Cause } from '../../world/observations.ts'
 import type { RecordedRollout } from '../../world/stops.ts'
 import type { World } from '../../world/world.ts'
 import { actionOf, stepOf } from '../../world/recorded-action.ts'
+import type { JudgedWait } from '../clock-doubt.ts'
 import { continuedStep, lastFilled, type ReplacedSteps } from './continued-step.ts'
 import { countWanted, isInReach, isWithin, leftIn, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach } from './step-reach.ts'
 
@@ -47,7 +48,7 @@ export interface OpenedStepsOptions {
   /** Epoch milliseconds. */
   readonly begunMs: number
   /** @returns milliseconds by which a pause may seem shorter than it was */
-  readonly doubtAt: (nowMs: number) => number
+  readonly doubtIn: (wait: JudgedWait) => number
 }
 
 /**
@@ -228,7 +229,7 @@ class ReleaseSteps implements OpenedSteps {
   /** A step without a duration waits for a user, also where it has no pause. */
   #isPauseOver({ pause }: Step, sinceMs: number, nowMs: number): boolean {
     if (this.#isPromoted || this.#isApproved) return true
-    return pause?.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - this.#options.doubtAt(nowMs)
+    return pause?.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - this.#options.doubtIn({ sinceMs, nowMs })
   }
 
   /** A Rollout that was created again continues at the last open step up to which all nodes are updated. @see continuedStep */
@@ -331,12 +332,6 @@ function availableFrom(pods: Iterable<PodStory>): number {
   return Math.min(
     ...[...pods].flatMap(({ ended, readySinceMs, neededMs }) => (ended === null && readySinceMs !== null ? [readySinceMs + neededMs] : [])),
   )
-}
-
-/** Steps of a Rollout; empty when it has none. */
-export function stepsOf({ spec }: RecordedRollout): readonly Step[] {
-  const { strategy } = spec as { readonly strategy?: { readonly canary?: { readonly steps?: readonly Partial<Step>[] } } }
-  return (strategy?.canary?.steps ?? []).map((step) => ({ ...step, replicas: step.replicas ?? '100%' }))
 }
 
 function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollout): boolean {

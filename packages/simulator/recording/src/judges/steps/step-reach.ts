@@ -1,3 +1,4 @@
+import type { RecordedRollout } from '../../world/stops.ts'
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
 import type { NodeStory } from '../../world/node-story.ts'
 import { inNodes } from '../../world/resolve-limit.ts'
@@ -79,4 +80,10 @@ function limiting(selectors: readonly RecordedSelector[]): readonly RecordedSele
   return selectors.some(({ matchLabels = {}, matchExpressions = [] }) => Object.keys(matchLabels).length + matchExpressions.length === 0)
     ? null
     : selectors
+}
+
+/** Steps of a Rollout; empty when it has none. */
+export function stepsOf({ spec }: RecordedRollout): readonly Step[] {
+  const { strategy } = spec as { readonly strategy?: { readonly canary?: { readonly steps?: readonly Partial<Step>[] } } }
+  return (strategy?.canary?.steps ?? []).map((step) => ({ ...step, replicas: step.replicas ?? '100%' }))
 }
