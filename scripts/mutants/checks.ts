@@ -22,6 +22,14 @@ const executorTests = 'packages/shells/partition-executor/test/executor-pass.tes
 export const mutantsOfChecks: readonly Mutant[] = [
   {
     rule: 'G6',
+    fault: 'room that could not be read once gives a drain up',
+    file: 'packages/shells/partition-executor/src/check-nodes.ts',
+    find: "answer.kind === 'blocked' && answer.reason === 'RoomUnread'",
+    replace: "answer.kind === 'blocked' && signal.aborted",
+    tests: ['packages/shells/partition-executor/test/check-nodes.test.ts'],
+  },
+  {
+    rule: 'G6',
     fault: 'one read that fails gives the work on a node up',
     file: nodeReadings,
     find: 'if (work === undefined || !isOfPermit ||',
@@ -32,7 +40,7 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'work on a node that cannot be checked is never given up',
     file: nodeReadings,
-    find: 'atMs - work.readAtMs >= UNANSWERED_MS',
+    find: 'atMs - failingFromMs >= UNANSWERED_MS',
     replace: 'atMs < 0',
     tests: ['packages/shells/partition-executor/test/node-readings.test.ts'],
   },

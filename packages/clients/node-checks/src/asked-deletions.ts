@@ -5,17 +5,17 @@ import { isSamePermit, type SeenPermit } from '@tranche/drain'
 export interface AskedDeletions {
   /**
    * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. The
-   * time starts again after that answer, with another permit, and after a minute in which this process did not ask.
+   * time starts again after that answer, with another permit, and after ten minutes in which this process did not ask.
    */
   isTooLong(node: string, permit: SeenPermit['permit'], limitMs: number): boolean
   forget(node: string): void
 }
 
 /**
- * Longest time between two questions about one deletion, in milliseconds. A drain asks every 15 s, and a refused deletion more often. A permit
- * that waits for its budget meanwhile is not asked about, and nothing refuses it.
+ * Longest time between two questions about one deletion, in milliseconds. Each of several executors asks now and then while something refuses it. A
+ * permit that waits for its budget meanwhile is not asked about, and nothing refuses it.
  */
-const SILENCE_MS = 60_000
+const SILENCE_MS = 600_000
 
 /** Creates an empty memory of deletions. */
 export function createAskedDeletions(clock: Clock): AskedDeletions {

@@ -102,10 +102,11 @@ class DowntimeCheck implements Check {
     if (unread !== null) return unread
     const spent = this.#spent(target.daemonSet, node, allowed)
     if (spent !== null) return spent
-    const failure = this.#access.failureOn(node)
+    const lease = downtimeName(agentOf(target.daemonSet, node))
+    const failure = this.#access.failureOn(lease)
     if (failure !== null) return blocked('DowntimeFailed', failure)
     if (purpose === 'deletion') return this.#remember(downtimes, target, node, signal)
-    return this.#access.mayFail() ? this.#tryToWrite(downtimes, target, node, signal) : READY_FOR_PERMIT
+    return this.#access.mayFail(lease) ? this.#tryToWrite(downtimes, target, node, signal) : READY_FOR_PERMIT
   }
 
   async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
@@ -161,7 +162,9 @@ class DowntimeCheck implements Check {
     const nowMs = this.#parts.clock.nowMs()
     const begun =
       downtimeBegun(memory ?? { past: [], open: null }, permitted, this.#returnOf(memory, daemonSet), nowMs) ??
-      (await this.#begunLater(memory, permitted, { daemonSet, nowMs }, signal))
+      (isWayBack(target.release) ? null : await this.#begunLater(memory, permitted, { daemonSet, nowMs }, signal))
+    // Another process may have written the memory meanwhile.
+    if (downtimes.get(agent)?.resourceVersion !== memory?.resourceVersion) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     return begun === null ? READY : ((await this.#write(downtimes, { agent, downtimes: begun }, signal)) ?? READY)
   }
 
@@ -196,32 +199,32 @@ class DowntimeCheck implements Check {
 
   /** @returns null once it is written */
   async #write(downtimes: NodeDowntimes, wanted: Omit<DowntimeWanted, 'nodeUid'>, signal: AbortSignal): Promise<NodeCheck | null> {
-    const { node } = wanted.agent
-    const nodeUid = this.#parts.cluster.nodes.store.get({ namespace: '', name: node })?.uid
+    const nodeUid = this.#parts.cluster.nodes.store.get({ namespace: '', name: wanted.agent.node })?.uid
     const written = await downtimes.write({ ...wanted, nodeUid }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const name = downtimeName(wanted.agent)
     if (written.kind === 'taken' && !this.#taken.isTakenForLong(name)) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     if (written.kind === 'done') {
       this.#taken.forget(name)
-      this.#access.written(node)
+      this.#access.written(name)
       return null
     }
     const why = written.kind === 'taken' ? `the Lease ${name} exists, but is no memory of downtime; delete it` : written.message
     const message = `its downtime cannot be written in namespace ${downtimes.namespace}: ${why}`
-    this.#access.failed(node, message)
+    this.#access.failed(name, message)
     return blocked('DowntimeFailed', message)
   }
 
   /** Remembers the deletion if it can: a rollback is never held. Nodes whose Leases are slow to write wait for that once a minute. */
   async #rememberForRollback(target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
     const { downtimes } = this.#parts
-    if (downtimes?.isSynced() !== true || this.#access.failureOn(node) !== null) return READY
+    const lease = downtimeName(agentOf(target.daemonSet, node))
+    if (downtimes?.isSynced() !== true || this.#access.failureOn(lease) !== null) return READY
     try {
       await this.#remember(downtimes, target, node, signal)
     } catch (error) {
       if (signal.aborted) throw error
-      this.#access.failed(node, error instanceof Error ? error.message : String(error))
+      this.#access.failed(lease, error instanceof Error ? error.message : String(error))
     }
     return READY
   }

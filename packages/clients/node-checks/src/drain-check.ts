@@ -157,9 +157,14 @@ function toPreparation({ node }: CordonedNode, isStale: boolean): ReturnType<Che
  */
 function endedOn(target: CheckTarget, cluster: WatchedCluster, clock: Clock): (one: CordonedNode) => boolean {
   const isOver = target.release.status?.phase === 'Completed'
-  const failed = isOver ? null : failedNodes(target, cluster, clock)
   const fleet = cluster.fleet.view(target.daemonSet)
-  return ({ node, mark }) => failed?.has(node) !== false && nodeInView(fleet, node)?.pods.some(({ uid }) => uid === mark.podUid) !== true
+  let failed: ReadonlySet<string> | undefined
+  return ({ node, mark }) => {
+    if (nodeInView(fleet, node)?.pods.some(({ uid }) => uid === mark.podUid) === true) return false
+    if (isOver) return true
+    failed ??= failedNodes(target, cluster, clock)
+    return failed.has(node)
+  }
 }
 
 function untrusted(namespace: string): string {

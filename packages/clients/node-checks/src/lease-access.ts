@@ -10,14 +10,14 @@ export interface LeaseAccess {
    *   reported once it takes longer
    */
   unread(leases: ReadableLeases): NodeCheck | null
-  /** Records why the Lease of the node could not be written. */
-  failed(node: string, message: string): void
-  /** Records that the Lease of the node was written. */
-  written(node: string): void
+  /** Records why a Lease could not be written. */
+  failed(lease: string, message: string): void
+  /** Records that a Lease was written. */
+  written(lease: string): void
   /** @returns that reason for a minute; then null, and the Lease is written again. Without it, a node would get a permit for each attempt */
-  failureOn(node: string): string | null
-  /** Whether the Lease of any node could not be written lately, and has not been written since: that of another one may fail as well. */
-  mayFail(): boolean
+  failureOn(lease: string): string | null
+  /** Whether the last attempt to write this Lease failed, or that of another one did since any was written: this one may fail as well. */
+  mayFail(lease: string): boolean
 }
 
 /** Leases of one namespace, from a watch. */
@@ -38,12 +38,14 @@ const UNREAD_AGAIN_MS = 15_000
 /** Delay before a Lease that could not be written is written again, in milliseconds. */
 const FAILED_AGAIN_MS = 60_000
 
-/** Time after which a failure says nothing any more, in milliseconds: its node is not asked about. */
+/** Time after which a failure says nothing about other Leases, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 600_000
 
 /** @param reason of nodes whose Leases cannot be read */
 export function createLeaseAccess(clock: Clock, reason: BlockedReason): LeaseAccess {
+  /** By name of a Lease. */
   const failures = new Map<string, { readonly message: string; readonly atMs: number }>()
+  let writtenAtMs = Number.NEGATIVE_INFINITY
   /** Since when (monotonic) the Leases have not been read; null if they are. */
   let unreadFromMs: number | null = null
   return {
@@ -54,17 +56,22 @@ export function createLeaseAccess(clock: Clock, reason: BlockedReason): LeaseAcc
       if (nowMs - unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
       return { ...blocked(reason, `the Leases of namespace ${leases.namespace} cannot be read`), againInMs: UNREAD_AGAIN_MS }
     },
-    failed(node, message) {
-      failures.set(node, { message, atMs: clock.monotonicMs() })
+    failed(lease, message) {
+      const nowMs = clock.monotonicMs()
+      for (const [known, { atMs }] of failures) if (nowMs - atMs >= FORGOTTEN_AFTER_MS) failures.delete(known)
+      failures.set(lease, { message, atMs: nowMs })
     },
-    written: (node) => void failures.delete(node),
-    failureOn(node) {
-      const failure = failures.get(node)
+    written(lease) {
+      failures.delete(lease)
+      writtenAtMs = clock.monotonicMs()
+    },
+    failureOn(lease) {
+      const failure = failures.get(lease)
       return failure !== undefined && clock.monotonicMs() - failure.atMs < FAILED_AGAIN_MS ? failure.message : null
     },
-    mayFail() {
-      for (const [node, { atMs }] of failures) if (clock.monotonicMs() - atMs >= FORGOTTEN_AFTER_MS) failures.delete(node)
-      return failures.size > 0
+    mayFail(lease) {
+      const sinceMs = Math.max(writtenAtMs, clock.monotonicMs() - FORGOTTEN_AFTER_MS)
+      return failures.has(lease) || [...failures.values()].some(({ atMs }) => atMs > sinceMs)
     },
   }
 }

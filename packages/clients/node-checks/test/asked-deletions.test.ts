@@ -27,7 +27,7 @@ describe('a deletion', () => {
   it.each<[sentence: string, times: readonly Question[], answers: readonly boolean[]]>([
     ['takes too long from its limit on', [[0], [LIMIT_MS - 1], [1]], [false, false, true]],
     ['has its whole time again after that answer', [[0], [LIMIT_MS], [0], [LIMIT_MS - 1], [1]], [false, true, false, false, true]],
-    ['has its whole time again after a minute without a question', [[0], [LIMIT_MS + 1], [LIMIT_MS]], [false, false, true]],
+    ['has its whole time again after ten minutes without a question', [[0], [600_001], [LIMIT_MS]], [false, false, true]],
     ['has its whole time again with another permit', [[0], [LIMIT_MS, changed], [LIMIT_MS, changed]], [false, false, true]],
     ['of another node has its own time', [[0], [LIMIT_MS - 1, first, 'b'], [1], [0, first, 'b']], [false, false, true, false]],
   ])('%s', (_sentence, times, answers) => {

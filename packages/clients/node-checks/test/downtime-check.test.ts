@@ -35,6 +35,8 @@ interface World {
   podsSeen: string
   /** The pod of the permit, as the API server has it; null: it is gone. */
   live: LivePod | null | Error
+  /** Runs while the pod is read. */
+  onRead?: () => void
 }
 
 function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readonly string[] } = {}): World {
@@ -83,6 +85,7 @@ function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readon
   const { isAllowed = true, watched } = given
   const readPod = async (): Promise<LivePod | null> => {
     world.calls.push('read pod')
+    world.onRead?.()
     if (world.live instanceof Error) throw world.live
     return world.live
   }
@@ -252,14 +255,40 @@ describe('a node under downtime.perDay', () => {
 
   it('gets a permit only once its memory can be written, where that of another node could not be lately', async () => {
     const world = aWorld()
-    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
     const other = { node: 'b', podUid: 'p1', podResourceVersion: '7' }
-    await world.check.check(aTarget(undefined, [other]), { node: 'b', purpose: 'deletion' }, signal)
+    const askOther = (): ReturnType<Check['check']> =>
+      world.check.check(aTarget(undefined, [other]), { node: 'b', purpose: 'deletion' }, signal)
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    await askOther()
     expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'DowntimeFailed' })
     expect(world.calls).toEqual(['write', 'write'])
-    world.clock.advance(10 * MINUTE)
-    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'ready' })
-    expect(world.calls).toEqual(['write', 'write'])
+  })
+
+  it.each<[sentence: string, minutes: number, isWritten: boolean, calls: number]>([
+    ['where another one could be written since', 1, true, 0],
+    ['where the failure is of ten minutes ago', 10, false, 0],
+    ['but not before that', 9.9, false, 1],
+  ])('gets a permit without a request after the failure of another node %s', async (_sentence, minutes, isWritten, calls) => {
+    const world = aWorld()
+    const asked = (node: string): ReturnType<Check['check']> =>
+      world.check.check(aTarget(undefined, [{ ...permit, node }]), { node, purpose: 'deletion' }, signal)
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    await asked('b')
+    world.answer = { kind: 'done' }
+    world.clock.advance(minutes * MINUTE)
+    if (isWritten) await asked('c')
+    world.calls.length = 0
+    world.memory = null
+    await world.check.check(aTarget(), permitted, signal)
+    expect(world.calls.length).toBe(calls)
+  })
+
+  it('is asked about again where another process has written its memory while its pod was read', async () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs() - 30 * MINUTE))
+    world.onRead = () => (world.memory = { ...world.memory!, resourceVersion: '10' })
+    expect(await world.check.check(aTarget(), deletion, signal)).toEqual({ kind: 'pending', againInMs: 1_000 })
+    expect(world.calls).toEqual(['read pod'])
   })
 
   it('keeps its downtimes while it is found out whether they can be written', async () => {
@@ -300,7 +329,9 @@ describe('a node under downtime.perDay', () => {
     world.memory = aMemory(openSince(world.clock.nowMs() - 30 * MINUTE))
     world.live = new Error('timeout')
     await expect(world.check.check(aTarget(), deletion, signal)).rejects.toThrow('timeout')
+    world.calls.length = 0
     expect(await world.check.check(aTarget(rollback), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(world.calls).toEqual([])
   })
 
   it('is asked again at once where another process has written its memory', async () => {

@@ -243,12 +243,15 @@ describe('the check that drains', () => {
   describe('has ended on a node that it marked', () => {
     const flight = { state: 'open', permits: [permit], revision: 'v2' }
     const failure = { reason: 'ReleaseFailed', message: 'failed', nodes: [] as string[], count: 1, stops: true, retry: '1', at: START }
+    const accepted = { reason: 'Accepted', message: '', nodes: [], accepted: ['a'], release: 'v2' }
     const analysed = { ...failure, reason: 'AnalysisFailed' }
     it.each<[sentence: string, status: object, pod: object, hasEnded: boolean]>([
       ['not while its new pod may become available', { flight }, {}, false],
-      ['if the release has failed there, as its status says', { flight, failure: { ...failure, nodes: ['a'] } }, {}, true],
-      ['not while its pod is there', { flight, failure: { ...failure, nodes: ['a'] } }, { uid: 'p1' }, false],
-      ['if a retry accepted its failure', { flight, failure: { reason: 'Accepted', message: '', nodes: [], accepted: ['a'] } }, {}, true],
+      ['if the release has failed there', { flight }, broken, true],
+      ['not if the node only failed before it had a permit', { flight, failure: { ...failure, nodes: ['a'] } }, {}, false],
+      ['not while its pod is there', { flight }, { ...broken, uid: 'p1' }, false],
+      ['if a retry has accepted its failure', { flight, failure: accepted }, broken, true],
+      ['not if a retry has accepted an earlier failure of the node', { flight, failure: accepted }, {}, false],
       ['if the release has failed there, although an analysis stops it', { flight, failure: analysed }, broken, true],
       [
         'if the release has failed there, although the status names other nodes',

@@ -27,11 +27,13 @@ export async function checkNodes(
     nodes.map(async (question) => {
       const { node } = question
       try {
-        readings.add(question, purpose, await cluster.checkNode(daemonSet, node, purpose, signal), clock.monotonicMs())
+        const answer = await cluster.checkNode(daemonSet, node, purpose, signal)
+        if (answer.kind === 'blocked' && answer.reason === 'RoomUnread') readings.failed(question, purpose, answer, clock.monotonicMs())
+        else readings.add(question, purpose, answer, clock.monotonicMs())
       } catch (error) {
         if (signal.aborted) throw error
         const message = `cannot check the node: ${error instanceof Error ? error.message : String(error)}`
-        readings.failed(question, purpose, message, clock.monotonicMs())
+        readings.failed(question, purpose, { reason: 'CheckFailed', message }, clock.monotonicMs())
         log.warn({ daemonSet: keyText(daemonSet), node, err: error }, 'could not check node')
       }
     }),

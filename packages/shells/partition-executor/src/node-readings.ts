@@ -20,7 +20,7 @@ const LONGEST_AGAIN_MS = 300_000
 /** Time after which something on a node is undone or renewed again if a watch still shows it as before, in milliseconds. */
 const ATTEMPT_AGAIN_MS = 10_000
 
-/** Time without an answer after which work on a node is given up, and delay before it is asked about again, in milliseconds. */
+/** Time in which each question failed, after which work on a node is given up, and delay before it is asked about again, in milliseconds. */
 const UNANSWERED_MS = 60_000
 const UNANSWERED_AGAIN_MS = 5_000
 
@@ -36,11 +36,11 @@ export interface NodeReadings {
   add(question: NodeQuestion, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
   /**
    * Records that a node could not be checked at `atMs` (monotonic). Work that was under way for the same permit continues: it is asked about again,
-   * and given up only after a minute without an answer.
+   * and given up only after a minute in which each question failed.
    *
-   * @param message why, for people
+   * @param why for people
    */
-  failed(question: NodeQuestion, purpose: CheckPurpose, message: string, atMs: number): void
+  failed(question: NodeQuestion, purpose: CheckPurpose, why: NodeWords, atMs: number): void
   /** The record has the words of all readings so far. */
   recorded(): void
   /** What this process undoes. A renewal of it a moment ago delays no undo. */
@@ -73,8 +73,8 @@ export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
   /** Last delays of nodes that were blocked since they were last ready. */
   const delays = new Map<string, number>()
-  /** Last answers for permits whose nodes have work under way. A reading may be forgotten earlier. */
-  const underWay = new Map<string, Known>()
+  /** Last answers for permits whose nodes have work under way, and since when each question has failed. A reading may be forgotten earlier. */
+  const underWay = new Map<string, { readonly reading: Known; readonly failingFromMs: number | null }>()
   let knownAsked: string | undefined
 
   /** A preparation between two failures does not shorten the delay, whether it takes time or succeeds. */
@@ -96,7 +96,7 @@ export function createNodeReadings(): NodeReadings {
     const ofPermit = permit !== undefined && { permitId: permitId(permit) }
     const reading = { check, purpose, ...ofPermit, readAtMs: atMs, againAtMs, isNews }
     known.set(node, reading)
-    if (check.kind === 'pending' && permit !== undefined) underWay.set(node, reading)
+    if (check.kind === 'pending' && permit !== undefined) underWay.set(node, { reading, failingFromMs: null })
     else underWay.delete(node)
   }
 
@@ -104,13 +104,16 @@ export function createNodeReadings(): NodeReadings {
     undone: createAttempts(),
     renewed: createAttempts(),
     add,
-    failed(question, purpose, message, atMs) {
+    failed(question, purpose, why, atMs) {
       const { node, permit } = question
       const work = underWay.get(node)
-      const isOfPermit = permit !== undefined && work?.permitId === permitId(permit)
-      if (work === undefined || !isOfPermit || atMs - work.readAtMs >= UNANSWERED_MS)
-        return add(question, purpose, { kind: 'blocked', reason: 'CheckFailed', message }, atMs)
-      known.set(node, { ...work, isNews: known.get(node)?.isNews ?? work.isNews, againAtMs: atMs + UNANSWERED_AGAIN_MS })
+      const failingFromMs = work?.failingFromMs ?? atMs
+      const isOfPermit = permit !== undefined && work?.reading.permitId === permitId(permit)
+      if (work === undefined || !isOfPermit || atMs - failingFromMs >= UNANSWERED_MS)
+        return add(question, purpose, { kind: 'blocked', ...why }, atMs)
+      const { reading } = work
+      underWay.set(node, { reading, failingFromMs })
+      known.set(node, { ...reading, isNews: known.get(node)?.isNews ?? reading.isNews, againAtMs: atMs + UNANSWERED_AGAIN_MS })
     },
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })

@@ -55,17 +55,19 @@ describe('the delay after which a blocked node is checked again', () => {
 describe('a node that cannot be checked', () => {
   const question = { node: 'a', permit: { node: 'a', podUid: 'p1', podResourceVersion: '7' } }
   const waits = { reason: 'Draining', message: 'drains' } as const
+  const WHY = { reason: 'CheckFailed', message: 'cannot check the node' } as const
 
   it.each<[sentence: string, before: NodeCheck | null, failedAtMs: readonly number[], kind: NodeCheck['kind'], againAtMs: number]>([
     ['is blocked', null, [1_000], 'blocked', 16_000],
     ['is blocked where nothing was under way on it', { kind: 'ready', for: 'deletion' }, [1_000], 'blocked', 16_000],
     ['keeps what was under way on it, and is asked again soon', { ...PENDING, waits }, [1_000], 'pending', 6_000],
-    ['keeps that for a minute', { ...PENDING, waits }, [1_000, 59_999], 'pending', 64_999],
-    ['is blocked after a minute without an answer', { ...PENDING, waits }, [1_000, 30_000, 60_000], 'blocked', 75_000],
+    ['keeps that for a minute', { ...PENDING, waits }, [1_000, 60_999], 'pending', 65_999],
+    ['keeps that also where it was not asked about for long', { ...PENDING, waits }, [400_000], 'pending', 405_000],
+    ['is blocked after a minute in which each question failed', { ...PENDING, waits }, [1_000, 30_000, 61_000], 'blocked', 76_000],
   ])('%s', (_sentence, before, failedAtMs, kind, againAtMs) => {
     const readings = createNodeReadings()
     if (before !== null) readings.add(question, 'deletion', before, 0)
-    for (const atMs of failedAtMs) readings.failed(question, 'deletion', 'cannot check the node', atMs)
+    for (const atMs of failedAtMs) readings.failed(question, 'deletion', WHY, atMs)
     expect(readings.of(undefined, undefined, 0).get('a')).toMatchObject({ check: { kind }, againAtMs })
   })
 
@@ -79,8 +81,17 @@ describe('a node that cannot be checked', () => {
     readings.add(question, 'deletion', PENDING, 0)
     readings.of('v2', preparedAs('begun'), 0)
     expect(readings.of('v2', preparedAs('ready'), 0).has('a')).toBe(false)
-    readings.failed({ node: 'a', permit }, 'deletion', 'cannot check the node', 1_000)
+    readings.failed({ node: 'a', permit }, 'deletion', WHY, 1_000)
     expect(readings.of('v2', preparedAs('ready'), 1_000).get('a')?.check.kind).toBe(kind)
+  })
+
+  it('has its whole minute again after an answer', () => {
+    const readings = createNodeReadings()
+    readings.add(question, 'deletion', PENDING, 0)
+    readings.failed(question, 'deletion', WHY, 1_000)
+    readings.add(question, 'deletion', PENDING, 50_000)
+    for (const atMs of [62_000, 120_000]) readings.failed(question, 'deletion', WHY, atMs)
+    expect(readings.of(undefined, undefined, 0).get('a')?.check.kind).toBe('pending')
   })
 
   it('is blocked for another revision or policy', () => {
@@ -88,7 +99,7 @@ describe('a node that cannot be checked', () => {
     readings.of('v2', undefined, 0)
     readings.add(question, 'deletion', PENDING, 0)
     readings.of('v3', undefined, 0)
-    readings.failed(question, 'deletion', 'cannot check the node', 1_000)
+    readings.failed(question, 'deletion', WHY, 1_000)
     expect(readings.of('v3', undefined, 1_000).get('a')?.check.kind).toBe('blocked')
   })
 })
