@@ -9,8 +9,8 @@ import type { World } from './world.ts'
 
 /**
  * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its release
- * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is created count
- * too, except the one of a frozen release. So does the first template of a DaemonSet that was created again: no release brought it. A template
+ * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run before the first release of a Rollout
+ * count too, except the one of a frozen release. So does the first template of a DaemonSet that was created again: no release brought it. A template
  * counts no longer once the status of a Rollout names another one in its place, unless it has become stable. Until a status names it, it is
  * only applied, and not released.
  */
@@ -123,21 +123,33 @@ class StableTemplates implements FormerRevisions {
     const { spec } = write.o as unknown as RecordedRollout
     const story = this.#world.story(write.namespace, spec.workloadRef?.name ?? '')
     if (story === undefined) return
-    if (this.#world.before(write) === undefined) this.#followCreation(story, write)
+    const before = this.#world.before(write)
+    if (before === undefined) this.#followCreation(story, write)
     if (!this.#isOurs(write.actor ?? '')) return
+    if (before !== undefined && this.#released(before) === '') this.#followFirstPass(story, write)
     this.#followReleased(story, write)
     this.#followStable(story, write)
   }
 
   #followCreation(story: DaemonSetStory, write: RecordedWrite): void {
     this.#of(story).stable = undefined
-    const frozen = this.#templateOf(frozenRevision(story))
-    const on = (isMeant: (pod: PodStory) => boolean): readonly string[] =>
-      templatesOn(story, isMeant, (hash) => this.#templateOf(hash)).filter((template) => template !== frozen)
-    const standing = new Set(on(({ ended }) => ended === null))
-    const all = on(() => true)
+    const standing = new Set(this.#templatesOn(story, ({ ended }) => ended === null))
+    const all = this.#templatesOn(story, () => true)
     const gone = all.filter((template) => !standing.has(template))
     this.#note(story, write, all, gone)
+  }
+
+  /** Pods may have come up since the Rollout was created: until its controller names a release, they ran before the first one. */
+  #followFirstPass(story: DaemonSetStory, write: RecordedWrite): void {
+    const standing = this.#templatesOn(story, ({ ended }) => ended === null)
+    const gone = this.#gone(story).filter((template) => !standing.includes(template))
+    this.#note(story, write, [...this.#latest(this.#of(story)), ...standing], gone)
+  }
+
+  /** Templates of these pods, without the one of a frozen release. */
+  #templatesOn(story: DaemonSetStory, isMeant: (pod: PodStory) => boolean): readonly string[] {
+    const frozen = this.#templateOf(frozenRevision(story))
+    return templatesOn(story, isMeant, (hash) => this.#templateOf(hash)).filter((template) => template !== frozen)
   }
 
   /** A template that the status named, and names no more, was released. */

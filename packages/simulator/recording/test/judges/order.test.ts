@@ -266,6 +266,25 @@ describe('the order', () => {
         [],
       ],
       [
+        'accepts a healthy stable pod before one of a revision that came up after the Rollout was created and before its first release',
+        (s) => {
+          s.revision('v0', 'template-0').rollout({}).pod('d1', { hash: 'v0' })
+          s.rollout({ status: { phase: 'Initial' } }, 'controller-1')
+          return choose(named(s, 'v2').seen().wait(1), 'a1')
+        },
+        [],
+      ],
+      [
+        'finds a pod of a revision that came up after the first release had begun before a healthy stable one',
+        (s) => {
+          s.revision('v0', 'template-0')
+            .rollout({})
+            .rollout({ status: { phase: 'Initial' } }, 'controller-1')
+          return choose(named(s, 'v2').pod('d1', { hash: 'v0' }).seen().wait(1), 'a1')
+        },
+        ['G5 a'],
+      ],
+      [
         'accepts a superseded pod before one of a revision that ran when the Rollout was created, though its own had run before that',
         (s) => {
           s.revision('v0', 'template-0').revision('v5', 'template-5').pod('d1', { hash: 'v0' }).pod('c1', { hash: 'v5' }).gone('c1')
