@@ -3,6 +3,8 @@ import type { Mutant } from './mutant.ts'
 const helperManifest = 'packages/core/pre-pull/src/helper-manifest.ts'
 const helperPod = 'packages/core/pre-pull/src/helper-pod.ts'
 const shortageOn = 'packages/core/fit/src/shortage-on.ts'
+const room = 'packages/core/fit/src/room.ts'
+const roomTests = 'packages/core/fit/test/room.test.ts'
 const helperPods = 'packages/clients/cluster/src/helper-pods.ts'
 const prePullCheck = 'packages/clients/node-checks/src/pre-pull-check.ts'
 const nodePreparer = 'packages/clients/node-checks/src/node-preparer.ts'
@@ -22,6 +24,54 @@ const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 
 /** Faults in pulling images before pods are deleted. */
 export const mutantsOfPrePull: readonly Mutant[] = [
+  {
+    rule: 'Room',
+    fault: 'a pending pod for which another one would leave too little is not considered alone',
+    file: room,
+    find: 'takerInTurn(one, ours, first) ?? takerAlone(one, ours, first)',
+    replace: 'takerInTurn(one, ours, first)',
+    tests: [roomTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'a pod that is being deleted hides the pending pod that takes its room',
+    file: room,
+    find: 'staying.length === room.pods.length ?',
+    replace: 'staying.length >= 0 ?',
+    tests: [roomTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'pending pods are considered only one by one once a pod that is being deleted is gone',
+    file: room,
+    find: 'const taker = takerInTurn(one, ours, first) ??',
+    replace: 'const taker = (one === room ? takerInTurn(one, ours, first) : null) ??',
+    tests: [roomTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'a pending pod that may preempt others is not considered',
+    file: room,
+    find: 'new Set([occupied, least.get(preempted)!])',
+    replace: '[occupied]',
+    tests: [roomTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'a pending pod preempts pods of its own priority',
+    file: room,
+    find: 'priority >= pod.priority)',
+    replace: 'priority > pod.priority)',
+    tests: [roomTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'a port that a pending pod would take counts as free',
+    file: room,
+    find: ' && ports.holderOf(port) === undefined',
+    replace: '',
+    tests: [roomTests],
+  },
   {
     rule: 'prePull',
     fault: 'a helper pod that a release needs is swept while a watch is behind',

@@ -15,7 +15,15 @@ export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
 export function toDemandingPod(pod: Pod): DemandingPod {
   const { namespace = '', name, uid } = pod.metadata
   const spec = specOf(pod)
-  return { namespace, name, uid, priority: spec.priority ?? 0, demand: demandOf(withHeldResources(spec, pod)) }
+  const isLeaving = pod.metadata.deletionTimestamp !== undefined
+  return {
+    namespace,
+    name,
+    uid,
+    priority: spec.priority ?? 0,
+    demand: demandOf(withHeldResources(spec, pod)),
+    ...(isLeaving && { isLeaving }),
+  }
 }
 
 /** Whether a pod takes nothing of its node any more. */

@@ -9,6 +9,8 @@ export interface DemandingPod {
   /** Pods of higher priority are scheduled first, and may preempt others. */
   readonly priority: number
   readonly demand: Demand
+  /** Whether it is being deleted, and may be gone before another pod takes room. @default false */
+  readonly isLeaving?: boolean
 }
 
 /** A node, and everything that runs on it. */
@@ -86,23 +88,69 @@ export interface Taker {
 }
 
 /**
- * The first pending pod that the scheduler would put into the room before ours, and after which ours no longer fits. A pending pod of
+ * The first pending pod that the scheduler may put into the room before ours, and after which ours no longer fits. A pending pod of
  * lower priority is scheduled after ours, and one that does not fit takes nothing.
+ *
+ * Pending pods come one after the other, or only one of them comes, because the others run elsewhere. Pods that are being deleted may be gone by
+ * then, and a pending pod may preempt those of lower priority.
  *
  * @param pending pods without a node that may run on this one
  * @returns null without one
  */
 export function takerIn(room: NodeRoom, ours: Pick<DemandingPod, 'demand' | 'priority'>, pending: readonly DemandingPod[]): Taker | null {
-  const used = usedIn(room)
   const first = pending.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
-  for (const pod of first) {
+  if (first.length === 0) return null
+  const staying = room.pods.filter(({ isLeaving }) => isLeaving !== true)
+  const rooms = staying.length === room.pods.length ? [room] : [room, { ...room, pods: staying }]
+  for (const one of rooms) {
+    const taker = takerInTurn(one, ours, first) ?? takerAlone(one, ours, first)
+    if (taker !== null) return taker
+  }
+  return null
+}
+
+function takerInTurn(room: NodeRoom, ours: Pick<DemandingPod, 'demand'>, pending: readonly DemandingPod[]): Taker | null {
+  const used = usedIn(room)
+  for (const pod of pending) {
     if (!fitsBeside(used, room, pod.demand)) continue
-    addTo(used.amounts, pod.demand.requests)
-    used.ports.add(pod)
+    take(used, pod)
     if (fitsBeside(used, room, ours.demand)) continue
     return { pod, shortages: shortagesBeside(used, room, ours.demand) }
   }
   return null
+}
+
+function takerAlone(room: NodeRoom, ours: Pick<DemandingPod, 'demand'>, pending: readonly DemandingPod[]): Taker | null {
+  const occupied = usedIn(room)
+  /** What stays if pods of lower priority are preempted, by their number. */
+  const least = new Map([[0, occupied]])
+  for (const pod of pending) {
+    const staying = room.pods.filter(({ priority }) => priority >= pod.priority)
+    const preempted = room.pods.length - staying.length
+    if (!least.has(preempted)) least.set(preempted, usedIn({ ...room, pods: staying }))
+    for (const used of new Set([occupied, least.get(preempted)!])) {
+      if (!fitsBeside(used, room, pod.demand) || fitsTogether(used, room, [pod.demand, ours.demand])) continue
+      take(used, pod)
+      return { pod, shortages: shortagesBeside(used, room, ours.demand) }
+    }
+  }
+  return null
+}
+
+function take(used: Used, pod: DemandingPod): void {
+  addTo(used.amounts, pod.demand.requests)
+  used.ports.add(pod)
+}
+
+/** Whether a pod that fits leaves room for the second one. */
+function fitsTogether(used: Used, { allocatable }: NodeRoom, [first, second]: readonly [Demand, Demand]): boolean {
+  for (const [resource, requested] of second.requests) {
+    const taken = (used.amounts.get(resource) ?? 0n) + (first.requests.get(resource) ?? 0n)
+    if (requested !== 0n && requested > (allocatable.get(resource) ?? 0n) - taken) return false
+  }
+  const ports = new TakenPorts<{ readonly demand: Demand }>()
+  ports.add({ demand: first })
+  return second.hostPorts.every((port) => used.ports.holderOf(port) === undefined && ports.holderOf(port) === undefined)
 }
 
 function byPriority(a: DemandingPod, b: DemandingPod): number {

@@ -27,6 +27,15 @@ it.each<[sentence: string, compute: () => unknown]>([
         portPods(200, 1_000),
       ),
   ],
+  [
+    'room beside 1,000 pending pods with 100 ports each, of as many priorities, on a node with 200 such pods',
+    () =>
+      takerIn(
+        { allocatable: amountsOf({ pods: '2000' }), pods: portPods(0, 200) },
+        { priority: 0, demand: onePod() },
+        portPods(200, 1_000).map((pod, priority) => ({ ...pod, priority })),
+      ),
+  ],
 ])('the %s is computed in less than half a second', (_sentence, compute) => {
   const beganMs = cpuMs()
   compute()

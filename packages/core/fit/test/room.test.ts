@@ -63,6 +63,10 @@ describe('the room on a node', () => {
   })
 })
 
+function leaving(name: string, cpu: string): DemandingPod {
+  return { ...pod(name, { cpu }, { priority: 10 }), isLeaving: true }
+}
+
 describe('a pending pod', () => {
   const ours = pod('ours', { cpu: '2' }, { priority: 10 })
 
@@ -71,15 +75,48 @@ describe('a pending pod', () => {
     ['of higher priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 11 })], 'w'],
     ['of lower priority does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 9 })], null],
     ['that leaves enough does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '1' }, { priority: 11 })], null],
-    ['that does not fit itself does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '4' }, { priority: 11 })], null],
+    ['that does not fit itself does not', room(pod('a', { cpu: '1' }, { priority: 11 })), [pod('w', { cpu: '4' }, { priority: 11 })], null],
     [
       'together with another takes the place, the one of higher priority first',
       room(),
       [pod('v', { cpu: '1' }, { priority: 11 }), pod('w', { cpu: '1500m' }, { priority: 12 })],
       'v',
     ],
+    [
+      'alone takes the place, though another one of higher priority would leave too little for it',
+      room(),
+      [pod('v', { cpu: '2' }, { priority: 11 }), pod('w', { cpu: '2500m' }, { priority: 10 })],
+      'w',
+    ],
+    ['takes the place once a pod that is being deleted is gone', room(leaving('a', '2')), [pod('w', { cpu: '3' }, { priority: 10 })], 'w'],
+    [
+      'takes the place of pods of lower priority',
+      room(pod('a', { cpu: '2' }, { priority: 9 })),
+      [pod('w', { cpu: '3' }, { priority: 10 })],
+      'w',
+    ],
+    [
+      'does not preempt pods of its priority',
+      room(pod('a', { cpu: '2' }, { priority: 10 })),
+      [pod('w', { cpu: '3' }, { priority: 10 })],
+      null,
+    ],
     ['takes the last place for a pod', room(pod('a', {}), pod('b', {})), [pod('w', {}, { priority: 10 })], 'w'],
   ])('%s', (_sentence, given, pending, taker) => {
     expect(takerIn(given, ours, pending)?.pod.name ?? null).toBe(taker)
+  })
+
+  it('takes the place together with another once a pod that is being deleted is gone', () => {
+    const pending = [pod('v', { cpu: '2' }, { priority: 11 }), pod('w', { cpu: '2' }, { priority: 10 })]
+    const one = pod('one', { cpu: '1' }, { priority: 10 })
+    expect(takerIn(room(leaving('a', '1')), one, pending)?.pod.name).toBe('w')
+  })
+
+  it('alone takes a port, though another one of higher priority would leave too little for it', () => {
+    const pending = [pod('v', { cpu: '3' }, { priority: 11 }), pod('w', { cpu: '2' }, { priority: 10, port: 9100 })]
+    const one = pod('one', { cpu: '1' }, { priority: 10, port: 9100 })
+    const taker = takerIn(room(), one, pending)
+    expect(taker?.pod.name).toBe('w')
+    expect(shortageText(taker?.shortages ?? [], 'demo')).toBe('TCP port 9100 is taken by pod w')
   })
 })
