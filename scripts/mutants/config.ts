@@ -52,6 +52,38 @@ const scenarios = 'test/scenarios/config.test.ts'
 /** Faults in finding config that is not part of the version. */
 export const mutantsOfConfig: readonly Mutant[] = [
   {
+    rule: 'G12',
+    fault: 'a version that was aborted with its config is released when its manifest is applied again',
+    file: 'packages/core/planner/src/rollout/held/held-revisions.ts',
+    find: ' ?? held.find((one) => one.digestWithRestoredConfig === digest)',
+    replace: '',
+    tests: [pinnedRollbacks],
+  },
+  {
+    rule: 'G12',
+    fault: 'a rollback of config alone blocks the stable version',
+    file: 'packages/core/planner/src/rollout/held/to-held-revision.ts',
+    find: 'return digest === templateDigest(stable) ? null : digest',
+    replace: 'return digest',
+    tests: ['packages/core/planner/test/rollout/to-held-revision.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a version whose rollback restored no config is released when its manifest is applied again',
+    file: 'packages/core/planner/src/rollout/held/to-held-revision.ts',
+    find: '...(hasAny && { annotations })',
+    replace: 'annotations',
+    tests: ['packages/core/planner/test/rollout/to-held-revision.test.ts'],
+  },
+  {
+    rule: 'G7',
+    fault: 'the annotation with blocked versions forgets the one with restored config',
+    file: 'packages/core/planner/src/rollout/actions/kept-status.ts',
+    find: 'return { digest, revision, digestWithRestoredConfig, reason, at }',
+    replace: 'return { digest, revision, reason, at }',
+    tests: ['packages/core/planner/test/rollout/kept-status.test.ts'],
+  },
+  {
     rule: 'ConfigUnpinned',
     fault: 'no retry lifts the block of a template whose config is not pinned',
     file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',

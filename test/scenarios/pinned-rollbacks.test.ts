@@ -73,6 +73,29 @@ describe('an abort while config cannot be pinned', () => {
   })
 })
 
+describe('a version that was aborted together with a change of config', () => {
+  it.each([
+    ['is not released when its manifest is applied again, which names no copies (G12)', 'v2', 'RevisionHeld'],
+    ['is followed by another one, with the config of the stable version', 'v3', undefined],
+  ])('%s', async (_sentence, next, reason) => {
+    stage = await setPinnedStage({ config: '1' })
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilContents(stage, ones)
+    await Promise.all([write(stage, '2'), stage.setImage('v2')])
+    await stage.until('both are released', async () => (await contents(stage)).includes('2'), 60_000)
+    await untilPausedAt(stage, 1)
+    await abort()
+    await untilContents(stage, ones)
+    await stage.setImage(next)
+    await stage.pass(2 * 60_000)
+    expect([(await condition(stage, 'Stalled'))?.reason, (await nodesOn(stage, 'v2')).length]).toEqual([reason ?? 'NotStalled', 0])
+    expect(await nodesOn(stage, next)).toHaveLength(reason === undefined ? 1 : 0)
+    expect(await contents(stage)).toEqual(ones)
+    expectKept(stage)
+  })
+})
+
 describe('a Rollout that is disabled while config cannot be pinned', () => {
   it('completes no release without copies, and completes it with them once they can be created (Complete)', async () => {
     const allow = await heldRelease()

@@ -12,6 +12,8 @@ describe('a name', () => {
     ['with a short digest after sha256', 'agent-config-sha256-1a2b3c'],
     ['with a short digest after checksum', 'agent-config-checksum-abcdef'],
     ['with digits that are no date', 'agent-config-20269981'],
+    ['with thirteen digits', 'agent-config-1234567890123'],
+    ['with twelve characters, one of them a letter', 'agent-config-12345678901a'],
   ])('%s carries a hash: %s', (_kind, name) => {
     expect(hasContentHash(name)).toBe(true)
   })
@@ -26,6 +28,7 @@ describe('a name', () => {
     ['that is a hash alone', '1a2b3c4d5e'],
     ['with a date', 'agent-config-20261127'],
     ['with a date and a time', 'agent-config-20261127093000'],
+    ['with the number of an account', 'agent-config-123456789012'],
     ['with a hexadecimal word', 'agent-config-deadbeef'],
     ['with a hash in the middle', 'agent-7g2kc9hb4m-config'],
     ['with five characters after sha', 'agent-config-sha-1a2b3'],

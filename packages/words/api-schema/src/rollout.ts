@@ -159,6 +159,10 @@ export type ReleaseRecord = Frozen<z.infer<typeof releaseRecordSchema>>
 export const heldRevisionSchema = z.object({
   digest: z.string().meta({ description: 'Digest of the template. It stays the same when the ControllerRevision is recreated.' }),
   revision: z.string().optional().meta({ description: 'controller-revision-hash when the template was blocked.' }),
+  digestWithRestoredConfig: z.string().optional().meta({
+    description:
+      'Digest of the template with the copies of config that the rollback restored. A manifest that is applied again brings that.',
+  }),
   reason: known(heldReasons).optional().meta({ description: 'Why the template is blocked: Aborted or Failed.' }),
   at: time().optional().meta({ description: 'Time when the template was blocked.' }),
   reverted: z

@@ -2,6 +2,7 @@ import type { HeldRevision, RolloutStatus } from '@tranche/api-schema'
 import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
+import { holdsText } from '../../src/rollout/actions/kept-status.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
@@ -45,6 +46,11 @@ describe('the annotation that keeps holds', () => {
     fake.rollout = { ...rest, metadata: { ...rollout.metadata, annotations }, ...(left && { status: left }) }
     settle(fake)
     expect((fake.rollout?.status?.heldRevisions ?? []).map(({ revision }) => revision)).toEqual(want)
+  })
+
+  it('keeps what identifies the template, also with the config that a rollback restored', () => {
+    const held = { ...hold, digestWithRestoredConfig: 'd2', reverted: true }
+    expect(JSON.parse(holdsText({ heldRevisions: [held] })!)).toEqual([{ ...hold, digestWithRestoredConfig: 'd2' }])
   })
 
   it('counts before the status has the holds again: a pass with a status without them releases nothing (G12)', () => {

@@ -12,7 +12,8 @@ import { rolloutAnnotations, sha256Hex, clipText, readJson } from '@tranche/kube
 import { actionDigest, GENERATED_ID_PREFIX, parseAction } from '@tranche/validation'
 import { discoverRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
-import { heldTemplate, toHeldRevision } from '../held/held-revisions.ts'
+import { heldTemplate } from '../held/held-revisions.ts'
+import { toHeldRevision } from '../held/to-held-revision.ts'
 import { actionRefusal } from './refuse-action.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -171,7 +172,7 @@ function effectOf(view: RolloutView, before: RolloutState, action: RolloutAction
 
 function abortEffect(view: RolloutView, { canary }: RolloutState): ActionEffect {
   if (view.daemonSet === undefined) return { kind: 'none' }
-  return { kind: 'abort', held: toHeldRevision(view, view.daemonSet, canary.canaryRevision) }
+  return { kind: 'abort', held: toHeldRevision(view, view.daemonSet, { revision: canary.canaryRevision, stable: canary.stableRevision }) }
 }
 
 /** The named revision; else the DaemonSet's own if it is held. */

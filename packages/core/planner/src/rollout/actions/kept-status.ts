@@ -89,10 +89,16 @@ export function mustKeepHoldsFirst(rollout: Rollout, { heldRevisions = [] }: Hol
 export function holdsText({ heldRevisions = [] }: Holds): string | null {
   if (heldRevisions.length === 0) return null
   // By the time this is read, the stable template was restored, or is no longer restored for this hold.
-  return JSON.stringify(heldRevisions.map(({ digest, revision, reason, at }) => ({ digest, revision, reason, at })))
+  return JSON.stringify(heldRevisions.map(copyOf))
 }
 
-const copiesSchema = heldRevisionSchema.pick({ digest: true, revision: true, reason: true, at: true }).array()
+function copyOf({ digest, revision, digestWithRestoredConfig, reason, at }: HeldRevision): HeldRevision {
+  return { digest, revision, digestWithRestoredConfig, reason, at }
+}
+
+const copiesSchema = heldRevisionSchema
+  .pick({ digest: true, revision: true, digestWithRestoredConfig: true, reason: true, at: true })
+  .array()
 
 /** A user who may annotate the Rollout may write anything here: a list of other things is ignored, and so are excess entries. */
 function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {

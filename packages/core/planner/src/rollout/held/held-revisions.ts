@@ -9,7 +9,7 @@ export function heldTemplate(
 ): HeldRevision | undefined {
   if (held.length === 0) return undefined
   const digest = templateDigest(spec.template)
-  return held.find((one) => one.digest === digest)
+  return held.find((one) => one.digest === digest) ?? held.find((one) => one.digestWithRestoredConfig === digest)
 }
 
 /** G12: the recorded hold of a revision; undefined without one. */
@@ -33,11 +33,6 @@ export function templateDigest(template: object): string {
 
 /** Templates are frozen and used in every pass. */
 const digests = new WeakMap<object, string>()
-
-/** The hold to record when the DaemonSet's template is rolled back now. */
-export function toHeldRevision({ nowMs }: { readonly nowMs: number }, { spec }: DaemonSet, revision: string): HeldRevision {
-  return { digest: templateDigest(spec.template), revision, reason: 'Aborted', at: new Date(nowMs).toISOString(), reverted: false }
-}
 
 /** Adds a hold; the same template once, and the oldest is dropped first. */
 export function withHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {

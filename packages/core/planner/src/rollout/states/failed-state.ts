@@ -3,7 +3,8 @@ import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { commandText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { afterPause, heldState } from './held-state.ts'
-import { toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
+import { withRolledBack } from '../held/held-revisions.ts'
+import { toHeldRevision } from '../held/to-held-revision.ts'
 import { isDeletedOrDisabled, waitsForResume } from '../held/on-delete.ts'
 import { asksForRollback, whyNoRollback } from '../release/release-failure.ts'
 import { policyInUse, policyTerms } from '../view/release-policy.ts'
@@ -19,7 +20,8 @@ export function failedState(view: RolloutView, daemonSet: DaemonSet, state: Roll
   const said = { ...state, failure }
   const isRolledBack = asksForRollback(failure) && !isReturn(state.canary)
   if (isRolledBack && whyNoRollback(view, state) === null && !waitsForResume(view.rollout)) {
-    const held = { ...toHeldRevision(view, daemonSet, state.canary.canaryRevision), reason: 'Failed' } as const
+    const { canaryRevision: revision, stableRevision: stable } = state.canary
+    const held = { ...toHeldRevision(view, daemonSet, { revision, stable }), reason: 'Failed' } as const
     return heldState(
       view,
       daemonSet,

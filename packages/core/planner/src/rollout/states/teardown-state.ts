@@ -8,7 +8,8 @@ import { finalisingState } from './finalising-state.ts'
 import { nodesToRunFirst } from './first-run.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldState } from './held-state.ts'
-import { heldTemplate, toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
+import { heldTemplate, withRolledBack } from '../held/held-revisions.ts'
+import { toHeldRevision } from '../held/to-held-revision.ts'
 import { activeKruise, outdatedDefinitions, stalledState, unpinnedConfig, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from '../held/on-delete.ts'
 import { templateToPutBack } from '../held/plan-revert.ts'
@@ -175,7 +176,7 @@ function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery,
   // The revert is reported before detaching removes the key that records it.
   if (held !== undefined) return held.reverted === false ? heldState(view, daemonSet, before, held) : null
   const begun = isSame ? before : startState(view, daemonSet, before, discovery)
-  const one = toHeldRevision(view, daemonSet, discovery.canary)
+  const one = toHeldRevision(view, daemonSet, { revision: discovery.canary, stable: discovery.stable })
   return heldState(
     view,
     daemonSet,
