@@ -27,6 +27,11 @@ export interface Suspect {
   readonly isDown: boolean
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
+  /**
+   * Epoch milliseconds since which the node has been away: it is not Ready, and its kubelet has never seen the pod. No deadline runs then,
+   * because the new version cannot be the cause. Absent otherwise.
+   */
+  readonly awayFromMs?: number | undefined
   /** Restarts of its pod's containers. */
   readonly restarts: number
 }
@@ -88,6 +93,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
     hasLostNode: pod !== undefined && hasLostNode(node, pod),
+    ...(pod !== undefined && awayFrom(node, pod)),
     restarts: pod?.restarts ?? 0,
   }
 }
@@ -95,11 +101,20 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
 /**
  * G6. Both timestamps come from the kubelet's own clock, so a wrong clock does not matter. The kubelet reports Ready up to ten
  * seconds late: a node that was NotReady before may still appear so beside an available pod that fixed it. A node whose status is
- * Unknown lost its kubelet later, because the kubelet had to acknowledge the pod first.
+ * Unknown lost its kubelet later, because the kubelet had to acknowledge the pod first. Where it was so before the pod was created, the kubelet
+ * is back. The control plane sets both times. They are at least 40 seconds apart where the node was lost later, so small differences do not matter.
  */
-function hasLostNode({ ready, notReadySince }: NodeView, { acknowledged, acknowledgedAt }: FleetPod): boolean {
+function hasLostNode({ ready, notReadySince, silentSince }: NodeView, { acknowledged, acknowledgedAt, createdAt }: FleetPod): boolean {
   if (ready || !acknowledged) return false
+  const silentMs = parseTime(silentSince)
+  if (silentMs !== null && silentMs < (parseTime(createdAt) ?? 0)) return false
   const lostMs = parseTime(notReadySince)
   const takenMs = parseTime(acknowledgedAt)
   return lostMs === null || takenMs === null || lostMs >= takenMs
+}
+
+/** A time of the node may be missing, or from before the pod. Machines whose clocks differ change it by little. */
+function awayFrom({ ready, silentSince, notReadySince }: NodeView, { acknowledged, createdAt }: FleetPod): Pick<Suspect, 'awayFromMs'> {
+  if (ready || acknowledged) return {}
+  return { awayFromMs: Math.max(parseTime(createdAt) ?? 0, parseTime(silentSince ?? notReadySince) ?? 0) }
 }

@@ -53,7 +53,7 @@ export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
 }
 
 /**
- * Selects the entries for the status: nodes that are unhealthy for some time, or again. While the release is stopped, all of
+ * Selects the entries for the status: nodes that are unhealthy for some time, or again, and nodes that are away (no `downSince`). While the release is stopped, all of
  * them, so that the stop can be subtracted. At most {@link WATCHED_NODES_MAX}.
  */
 export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }: Times): readonly WatchedNode[] {
@@ -63,7 +63,9 @@ export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }
       downSeconds > 0 ||
       restarts !== 0 ||
       seen !== 0 ||
-      (downSince !== undefined && (isStopped || nowMs - (parseTime(downSince) ?? nowMs) >= NOTABLE_MS)),
+      downSince === undefined ||
+      isStopped ||
+      nowMs - (parseTime(downSince) ?? nowMs) >= NOTABLE_MS,
   )
   return notable.length <= WATCHED_NODES_MAX ? notable : notable.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX).sort(byName)
 }
@@ -146,14 +148,15 @@ function entryOf({ node, since, uid, restarts = 0, seen = 0, ignoredRestarts = 0
 
 type Down = Pick<WatchedNode, 'downSeconds' | 'downSince' | 'stoppedSeconds'>
 
-/** Total time without an available pod, and the start of the present one. Rounds in favour of the node. */
+/** Total time without an available pod, and the start of the present one; none while the node is away. Rounds in favour of the node. */
 function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): Down {
   const { downSeconds, downSince, stoppedSeconds } = before ?? {}
-  if (suspect.isDown && downSince !== undefined) {
+  const isCounted = suspect.isDown && suspect.awayFromMs === undefined
+  if (isCounted && downSince !== undefined) {
     return { ...(downSeconds !== undefined && { downSeconds }), downSince, ...(stoppedSeconds !== undefined && { stoppedSeconds }) }
   }
-  if (suspect.isDown) {
-    const sinceMs = downSinceMs(suspect, question)
+  if (isCounted) {
+    const sinceMs = downSinceMs(suspect, before, question)
     const stopped = Math.floor(stoppedBeforeMs(question, sinceMs) / 1000)
     return {
       ...(downSeconds !== undefined && { downSeconds }),
@@ -163,11 +166,13 @@ function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: 
   }
   if (downSince === undefined) return downSeconds === undefined ? {} : { downSeconds }
   const upMs = Math.max(parseTime(downSince) ?? 0, Math.min(question.nowMs, upSinceMs(suspect, question)))
-  const total = Math.floor(downTimeMs({ ...suspect, isDown: true }, before, { ...question, nowMs: upMs }) / 1000)
+  const total = Math.floor(downTimeMs({ ...suspect, isDown: true, awayFromMs: undefined }, before, { ...question, nowMs: upMs }) / 1000)
   return total > 0 ? { downSeconds: total } : {}
 }
 
-function upSinceMs({ pod }: Suspect, { nowMs, minReadyMs }: WatchQuestion): number {
+/** When a down time ends: the pod has become available, or the node has gone away. */
+function upSinceMs({ pod, awayFromMs }: Suspect, { nowMs, minReadyMs }: WatchQuestion): number {
+  if (awayFromMs !== undefined) return awayFromMs
   const stampMs = parseTime(pod?.readyStamp)
   return stampMs === null ? nowMs : stampMs + minReadyMs
 }

@@ -83,7 +83,41 @@ describe('a node on which the new version failed', () => {
       says: a({ isNodeReady: false, notReadySince: at(0) }),
       want: [],
     },
+    'is not one whose kubelet had fallen silent before its pod was created, and is back': {
+      says: a({ isNodeReady: false, answers: false, ready: false, notReadySince: at(0), createdAt: at(60) }, { at: 70 }),
+      want: [],
+    },
+    'is one whose kubelet fell silent after that': {
+      says: a({ isNodeReady: false, answers: false, notReadySince: at(60) }, { at: 70 }),
+      want: ['a: NodeNotReady'],
+    },
     'is not one that became NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
+    'is not one that is NotReady, and whose kubelet never sees the pod, past the deadline': {
+      says: a({ isNodeReady: false, ready: false, acknowledged: false }, { at: 9_000 }),
+      want: [],
+    },
+    'is not one whose pod is unschedulable there': {
+      says: a({ isNodeReady: false, ready: false, isUnschedulable: true }, { at: 9_000 }),
+      want: [],
+    },
+    'is not one whose pod is unschedulable there, though it had no available pod before': {
+      says: a(
+        { isNodeReady: false, ready: false, isUnschedulable: true },
+        { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 100 }] },
+      ),
+      want: [],
+    },
+    'is one that had no available pod for that long before it went away': {
+      says: a(
+        { isNodeReady: false, ready: false, acknowledged: false },
+        { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 600 }] },
+      ),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
+    'is one that is Ready, and whose kubelet never sees the pod, past the deadline': {
+      says: a({ ready: false, acknowledged: false }, { at: 601 }),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
     'is not one that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
     'is one that has had none when it passes': { says: a({ ready: false }, { at: 601 }), want: ['a: ProgressDeadlineExceeded'] },
     'is not one that is Ready and waits only for a long minReadySeconds': {

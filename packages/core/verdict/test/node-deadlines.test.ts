@@ -1,6 +1,6 @@
 import type { Permit } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { at, type CaseSays, deadlinesIn, failedIn, judge, waiting } from './verdict-notation.ts'
+import { at, type CaseSays, deadlinesIn, failedIn, judge, waiting, watch } from './verdict-notation.ts'
 
 const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
 
@@ -46,11 +46,43 @@ describe('the deadline of a node', () => {
     expect(failedIn(judge({ ...says, at: seconds }))).toEqual([expect.stringMatching(/^a: /)])
   })
 
+  const returned: Record<string, { readonly says: CaseSays; readonly seconds: number }> = {
+    'is the whole one': {
+      says: a({ ready: false, acknowledged: false }, { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a' }] }),
+      seconds: 9_600,
+    },
+    'is the whole one also for the scheduler, where the node was down before': {
+      says: a(
+        { ready: false, isUnschedulable: true },
+        { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 100 }] },
+      ),
+      seconds: 9_060,
+    },
+    'is shorter where the node was down before': {
+      says: a(
+        { ready: false, acknowledged: false },
+        { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 100 }] },
+      ),
+      seconds: 9_500,
+    },
+  }
+
+  it.each(Object.entries(returned))(
+    'of a node that is Ready again, with a pod that its kubelet has not seen, %s',
+    (_name, { says, seconds }) => {
+      expect(deadlinesIn(says)).toEqual({ a: seconds })
+      const watched = watch(says)
+      expect(failedIn(judge({ ...says, watched, at: seconds - 1 }))).toEqual([])
+      expect(failedIn(judge({ ...says, watched, at: seconds }))).toEqual([expect.stringMatching(/^a: /)])
+    },
+  )
+
   const none: Record<string, CaseSays> = {
     'that is healthy': a({}),
     'that has failed already': a(waiting('ImagePullBackOff')),
     'that is Ready, and waits for minReadySeconds': a({}, { minReadyMs: 1_800_000 }),
     'of a release that is stopped': a({ ready: false }, { stopped: { since: at(5) } }),
+    'that is NotReady, and whose kubelet has not seen the pod': a({ isNodeReady: false, ready: false, acknowledged: false }),
     'that was unhealthy before its update': a({ ready: false }, { permits: [{ ...taken, wasBad: true }] }),
     'whose failure was accepted': a(
       { ready: false },

@@ -20,8 +20,10 @@ export interface NodeSays extends Omit<PodFields, 'node'> {
   /** No pod, or one of the old revision, instead. */
   readonly pod?: 'none' | 'old'
   readonly isNodeReady?: boolean
-  /** Time since which the node is NotReady though its kubelet responds; absent if it does not respond. */
+  /** Time since which the node is NotReady. */
   readonly notReadySince?: string
+  /** Whether the kubelet of a NotReady node responds. @default true */
+  readonly answers?: boolean
   readonly acknowledged?: boolean
   /** Key of a taint of the node that the pod does not tolerate. */
   readonly taint?: string
@@ -115,9 +117,9 @@ function seen(says: CaseSays): Seen {
 export function fleetOf(nodes: CaseSays['nodes']): FleetView {
   const index = new FleetIndex()
   for (const [name, says] of Object.entries(nodes)) {
-    const { isNodeReady = true, notReadySince, taint } = says
+    const { isNodeReady = true, answers = true, notReadySince, taint } = says
     const taints = taint === undefined ? [] : [{ key: taint, effect: 'NoSchedule' }]
-    const node = aNode(name, { ready: isNodeReady, taints, ...(notReadySince !== undefined && { notReadySince }) })
+    const node = aNode(name, { ready: isNodeReady, answers, taints, ...(notReadySince !== undefined && { notReadySince }) })
     index.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
     if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
   }
@@ -132,6 +134,7 @@ function podOf(
     initContainers,
     isNodeReady: _isNodeReady,
     notReadySince: _since,
+    answers: _answers,
     taint: _taint,
     ...says
   }: NodeSays,

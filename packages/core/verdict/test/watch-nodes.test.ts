@@ -62,6 +62,49 @@ describe('watchNodes', () => {
     expect(gone[0]).not.toHaveProperty('uid')
   })
 
+  describe('of a node that is away: NotReady, with a pod that its kubelet has not seen', () => {
+    const pending = { ready: false, acknowledged: false, readyStamp: at(1) }
+    const away = { ...pending, isNodeReady: false }
+
+    it('counts no down time, and all of it once the node is Ready again', () => {
+      const first = watch({ nodes: { a: away }, at: 20 })
+      expect(first).toEqual([{ node: 'a', since: at(1), uid: 'uid-pod-a' }])
+      const later = watch({ nodes: { a: away }, watched: first, at: 5_000 })
+      expect(later).toEqual(first)
+      const back = watch({ nodes: { a: pending }, watched: later, at: 5_010 })
+      expect(back).toEqual([{ ...first[0], downSince: at(5_010) }])
+      expect(watch({ nodes: { a: pending }, watched: back, at: 5_100 })).toEqual(back)
+    })
+
+    it('begins with the return also where the kubelet has seen the pod meanwhile, and reports nothing of it', () => {
+      const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a' }]
+      const back = watch({ nodes: { a: { ...pending, acknowledged: true, readyStamp: at(5_008) } }, watched, at: 5_010 })
+      expect(back).toMatchObject([{ downSince: at(5_008) }])
+    })
+
+    it('keeps the down time from before it went away', () => {
+      const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
+      const gone = watch({ nodes: { a: { ...away, notReadySince: at(31) } }, watched, at: 5_000 })
+      expect(gone).toMatchObject([{ downSeconds: 30 }])
+      expect(gone[0]).not.toHaveProperty('downSince')
+      const back = watch({ nodes: { a: pending }, watched: gone, at: 6_000 })
+      expect(back).toMatchObject([{ downSeconds: 30, downSince: at(6_000) }])
+    })
+
+    it('counts what the node had no pod for before its pod was created', () => {
+      const watched = [{ node: 'a', since: at(100), downSince: at(100) }]
+      const gone = watch({ nodes: { a: { ...away, createdAt: at(140) } }, watched, at: 5_000 })
+      expect(gone).toMatchObject([{ uid: 'uid-pod-a', downSeconds: 40 }])
+    })
+
+    it('counts a new pod on a Ready node from its creation', () => {
+      const watched = [{ node: 'a', since: at(1), uid: 'before', seen: 1 }]
+      expect(watch({ nodes: { a: { ...pending, createdAt: at(30), readyStamp: at(30) } }, watched, at: 35 })).toMatchObject([
+        { downSince: at(30) },
+      ])
+    })
+  })
+
   it('uses the restarts of a node that was unhealthy before as a baseline', () => {
     const permits = [{ ...taken[0]!, wasBad: true }]
     expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits })).toEqual([
@@ -111,6 +154,10 @@ describe('notableNodes', () => {
 
   it('are all of them while the release is stopped', () => {
     expect(notableNodes([down('b', 6)], { ...times, stopped: { ...times.stopped, since: at(15) } })).toHaveLength(1)
+  })
+
+  it('are those that are away, so that another process knows it', () => {
+    expect(notableNodes([{ node: 'a', since: at(1), uid: 'uid-pod-a' }], times)).toHaveLength(1)
   })
 
   it('are at most a hundred, the longest down first', () => {

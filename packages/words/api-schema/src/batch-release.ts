@@ -204,7 +204,10 @@ const watchedNodeSchema = z.object({
   node: z.string().meta({ description: 'Name of the updated node.' }),
   since: time().meta({ description: 'Since when the node has had its current pod, or no pod.' }),
   downSeconds: int32().optional().meta({ description: 'Seconds without an available pod before `downSince`, not counting stops.' }),
-  downSince: time().optional().meta({ description: 'Start of the current period without an available pod.' }),
+  downSince: time().optional().meta({
+    description:
+      'Start of the current period without an available pod. Absent also while the node is NotReady and its kubelet has not seen the pod.',
+  }),
   stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped by `downSince`.' }),
   uid: z.string().optional().meta({ description: 'uid of the pod on the node.' }),
   restarts: int32().optional().meta({ description: 'Container restarts of earlier pods of the release on the node.' }),
