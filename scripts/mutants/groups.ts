@@ -4,6 +4,8 @@ const groupRules = 'packages/core/planner/src/release/progress/group-rules.ts'
 const needsGroup = 'packages/core/planner/src/release/progress/needs-group.ts'
 const planGroup = 'packages/core/planner/src/release/plan-group.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
+const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
+const groupView = 'packages/core/planner/src/release/view/group-view.ts'
 const freeGroup = 'packages/shells/controllers/src/free-group.ts'
 const groupPort = 'apps/controller/src/ports/group-port.ts'
 
@@ -23,6 +25,62 @@ export const mutantsOfGroups: readonly Mutant[] = [
     find: "lease === undefined || lease.includes('/')",
     replace: 'lease === undefined',
     tests: ['packages/clients/cluster/test/cluster-cache.test.ts'],
+  },
+  {
+    rule: 'G9',
+    fault: 'a status that names no Lease of a group makes every pass of its release fail',
+    file: groupPort,
+    find: 'known !== undefined && isGroupLeaseName(known) ? known : wanted',
+    replace: 'known ?? wanted',
+    tests: ['apps/controller/test/group-port.test.ts', groupScenarios],
+  },
+  {
+    rule: 'G9',
+    fault: 'a Lease that the API server fails to read makes every pass of its release fail',
+    file: groupPort,
+    find: 'if (!(error instanceof KubeStatusError)) throw error',
+    replace: 'if (!isForbidden(error)) throw error',
+    tests: ['apps/controller/test/group-port.test.ts'],
+  },
+  {
+    rule: 'G13',
+    fault: 'the Lease of before is used after the right to read it was lost',
+    file: groupPort,
+    find: 'ageMs >= OUTAGE_MS || !isOutage(error)) throw error',
+    replace: 'ageMs >= OUTAGE_MS) throw error',
+    tests: ['apps/controller/test/group-port.test.ts'],
+  },
+  {
+    rule: 'G13',
+    fault: 'the Lease of before is used for as long as an outage lasts',
+    file: groupPort,
+    find: 'kept === undefined || ageMs >= OUTAGE_MS ||',
+    replace: 'kept === undefined ||',
+    tests: ['apps/controller/test/group-port.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'a short outage of Leases closes the records of all releases in groups',
+    file: groupPort,
+    find: 'kept === undefined || ageMs >= OUTAGE_MS ||',
+    replace: 'kept === undefined || ageMs >= KEPT_MS ||',
+    tests: ['apps/controller/test/group-port.test.ts', groupScenarios],
+  },
+  {
+    rule: 'G9',
+    fault: 'a status keeps a name of a Lease that is none',
+    file: releaseStatus,
+    find: 'if (known === undefined || isGroupLeaseName(known)) return {}',
+    replace: "if (known !== '-') return {}",
+    tests: [groupTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'any text with the prefix counts as the name of a Lease',
+    file: groupView,
+    find: '(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){1,2}$/',
+    replace: '/',
+    tests: ['apps/controller/test/group-port.test.ts'],
   },
   {
     rule: 'G13',

@@ -111,6 +111,36 @@ describe('two agents of one group (G13)', () => {
     expect(asked).toBeLessThan(40)
   })
 
+  it('may be paused and deleted though a client forges the Lease in its status, or the API server fails to read it (G9)', async () => {
+    const [a] = await begin({ steps: pausing })
+    await a.setImage('v2')
+    await untilStepPaused(a)
+    await forgeLease(a, 'a%b')
+    failLeases(500)
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('the pause is acknowledged', async () => (await a.release())?.status?.waiting?.reason === 'Paused', 60_000)
+    expect((await a.release())?.status?.groupLease).not.toBe('a%b')
+    await forgeLease(a, 'a%b')
+    await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, { namespace: a.namespace, name: a.name }))
+    await stage.until('the release is gone', async () => (await a.release()) === undefined, 5 * 60_000)
+    expectKept(stage)
+  })
+
+  it('continues after a client has forged the Lease in its status, and is not stopped by a short outage of Leases', async () => {
+    const [a] = await begin({ nodes: 8 })
+    await a.setImage('v2')
+    await stage.until('a node is updated', async () => (await a.nodesOn('v2')).length > 0)
+    const epoch = (await a.release())?.status?.flight?.epoch
+    await forgeLease(a, 'a%b')
+    await stage.until('it is replaced', async () => (await a.release())?.status?.groupLease === `tranche-group.demo.${GROUP}`)
+    const end = failLeases(503)
+    await stage.pass(20_000)
+    expect((await a.release())?.status?.flight).toMatchObject({ state: 'open', epoch })
+    end()
+    await a.untilReleased('v2')
+    await expectEnded()
+  })
+
   it('continues with a newer template and keeps the group', async () => {
     const [a, b] = await begin()
     await bothAsked(a, b)
@@ -307,6 +337,25 @@ async function forge(): Promise<void> {
   const flight = { ...versions, state: 'stopped', holds: [], limit: 1, partition: 0, permits }
   const patch = { type: 'merge', body: { status: { flight, waiting } } } as const
   await drive(stage.clock, stage.client.patch(resourcePaths.batchReleases, forgedKey, patch, { subresource: 'status' }))
+}
+
+/** Another client names this text as the Lease of the release. */
+async function forgeLease({ namespace, name }: Agent, groupLease: string): Promise<void> {
+  const patch = { type: 'merge', body: { status: { groupLease } } } as const
+  await drive(stage.clock, stage.client.patch(resourcePaths.batchReleases, { namespace, name }, patch, { subresource: 'status' }))
+}
+
+/** Lets every read of the Lease of a group fail. An API server answers 400 to a name that no object can have. */
+function failLeases(status: number): () => void {
+  return stage.disturb({
+    onRequest({ actor, verb, resource, name }) {
+      if (!actor.startsWith('controller') || resource.resource !== 'leases' || verb !== 'get') return undefined
+      if (name === 'a%b') return { kind: 'error', error: new ApiStatusError(400, 'BadRequest', 'Name parameter invalid') }
+      return name?.startsWith('tranche-group.') === true
+        ? { kind: 'error', error: new ApiStatusError(status, 'Failed', 'no leader') }
+        : undefined
+    },
+  })
 }
 
 const forbidden = new ApiStatusError(403, 'Forbidden', 'leases is forbidden')

@@ -80,6 +80,43 @@ it('names the missing right instead of failing', async () => {
   })
 })
 
+it.each([400, 429, 500])('says that the Lease cannot be read instead of failing, after an answer of %s', async (code) => {
+  answers[`GET ${OWN}`] = [code, { kind: 'Status', code, message: 'the answer' }]
+  const group = await answered(port().group(release(), true, never))
+  expect(group).toMatchObject({ lease: null, refused: { reason: 'GroupFailed', message: expect.stringContaining('the answer') } })
+  expect(group?.refused?.message).not.toContain('grant the controller the rights')
+})
+
+it('uses the Lease of a minute ago in an outage, but never where a record is to be opened', async () => {
+  const reader = port()
+  answers[`GET ${OWN}`] = [200, lease(holderText(release()))]
+  await reader.group(release(), false, never)
+  answers[`GET ${OWN}`] = [503, { kind: 'Status', code: 503, message: 'no leader' }]
+  clock.advance(50_000)
+  expect(await answered(reader.group(release(), false, never))).toMatchObject({ refused: null, lease: { metadata: { uid: 'lease' } } })
+  expect(await answered(reader.group(release(), true, never))).toMatchObject({ refused: { reason: 'GroupFailed' }, lease: null })
+  clock.advance(20_000)
+  expect(await answered(reader.group(release(), false, never))).toMatchObject({ refused: { reason: 'GroupFailed' } })
+})
+
+it('uses no Lease of before once it may not be read', async () => {
+  const reader = port()
+  await reader.group(release(), false, never)
+  answers[`GET ${OWN}`] = [403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'leases is forbidden' }]
+  clock.advance(4_000)
+  expect(await reader.group(release(), false, never)).toMatchObject({ refused: { reason: 'GroupFailed' } })
+})
+
+it.each(['a%b', '', '..', 'node-drainer', 'tranche-group', 'tranche-group.A', 'tranche-group.a.b.c', `tranche-group.${'a'.repeat(64)}`])(
+  'reads the Lease of the policy where the status names %o, which is no Lease of a group',
+  async (groupLease) => {
+    const forged = { ...release(), status: { groupLease } }
+    expect(await port().group(forged, true, never)).toMatchObject({ name: 'tranche-group.demo.agents', refused: null })
+    expect(requests.map(({ line }) => line)).toEqual([`GET ${OWN}`])
+    expect(await port().group({ ...release({}), status: { groupLease } }, true, never)).toBeUndefined()
+  },
+)
+
 it('takes a free Lease by creating it, and loses against another release', async () => {
   answers[`POST ${LEASES}`] = [409, { kind: 'Status', code: 409, reason: 'AlreadyExists', message: 'exists' }]
   await expect(port().takeLease('tranche-group.demo.agents', null, release(), never)).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })
@@ -108,6 +145,17 @@ it('takes a BatchRelease of the same name with another uid for gone', async () =
   expect(await port().readHolder({ ...holder, uid: 'former' }, never)).toBeUndefined()
   expect(await port().readHolder({ ...holder, name: 'gone' }, never)).toBeUndefined()
 })
+
+/** Lets the client retry. */
+async function answered<T>(call: Promise<T>): Promise<T> {
+  const end = { isOver: false }
+  const over = call.finally(() => (end.isOver = true))
+  while (!end.isOver) {
+    await Promise.resolve()
+    clock.advance(100)
+  }
+  return over
+}
 
 function namesOf(group: Awaited<ReturnType<GroupReader['group']>>): readonly string[] | undefined {
   return group?.members.map((one) => one.release.metadata.name)

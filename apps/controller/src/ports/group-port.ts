@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
 import type { GroupPort, ReleaseReading } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
+import { isConflict, isForbidden, isNotFound, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { GROUP_LABEL, keyOf, type Lease, microTime, type ObjectKey } from '@tranche/kube-types'
 import {
   groupHolderOf,
@@ -13,6 +13,7 @@ import {
   type GroupRefusal,
   type GroupView,
   holderText,
+  isGroupLeaseName,
   isInCharge,
   LEAVING_ANNOTATION,
 } from '@tranche/planner'
@@ -36,12 +37,18 @@ export interface GroupPortParts {
 
 /** {@link GroupPort}, and the reading of the group of one release. */
 export interface GroupReader extends GroupPort {
-  /** @param live reads the Lease from the API server itself; otherwise a copy of a few seconds ago may do */
+  /**
+   * An error status of the API server becomes a refusal, with which nothing opens.
+   *
+   * @param live reads the Lease from the API server itself; otherwise a copy of a few seconds ago may do, in an outage of a minute ago
+   */
   group(release: BatchRelease, live: boolean, signal: AbortSignal): Promise<ReleaseReading['group']>
 }
 
 /** How long (ms) a Lease that was read is kept, and used by passes that open nothing. Users may name any number of groups. */
 const KEPT_MS = 4_000
+/** How long (ms) it is used while the API server fails to read it again: a short outage closes no record. */
+const OUTAGE_MS = 60_000
 
 const NOT_ALLOWED: GroupRefusal = {
   reason: 'GroupNotAllowed',
@@ -77,7 +84,8 @@ async function groupOfRelease(
 ): Promise<ReleaseReading['group']> {
   const { leases, live } = parts
   const { wanted } = memberOf(release, parts)
-  const name = release.status?.groupLease ?? wanted
+  const known = release.status?.groupLease
+  const name = known !== undefined && isGroupLeaseName(known) ? known : wanted
   if (name === null) return undefined
   const read = { wanted, name, members: membersOf(release, wanted, parts) }
   if (parts.groups === undefined) return { ...read, lease: null, holder: undefined, refused: NOT_ALLOWED }
@@ -85,8 +93,9 @@ async function groupOfRelease(
     const lease = live ? await leases.read(name, signal) : await leases.readOrKept(name, signal)
     return { ...read, lease, holder: holderOf(lease, parts), refused: null }
   } catch (error) {
-    if (!isForbidden(error)) throw error
-    return { ...read, lease: null, holder: undefined, refused: { reason: 'GroupFailed', message: forbiddenText(error) } }
+    // G9: stops and deletions need no Lease, and nothing opens without one.
+    if (!(error instanceof KubeStatusError)) throw error
+    return { ...read, lease: null, holder: undefined, refused: { reason: 'GroupFailed', message: unreadText(error) } }
   }
 }
 
@@ -110,8 +119,14 @@ class GroupLeases {
 
   async readOrKept(name: string, signal: AbortSignal): Promise<Lease | null> {
     const kept = this.#kept.get(name)
-    const isFresh = kept !== undefined && this.#parts.clock.monotonicMs() - kept.atMs < KEPT_MS
-    return isFresh ? kept.lease : this.read(name, signal)
+    const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : this.#parts.clock.monotonicMs() - kept.atMs
+    if (kept !== undefined && ageMs < KEPT_MS) return kept.lease
+    try {
+      return await this.read(name, signal)
+    } catch (error) {
+      if (kept === undefined || ageMs >= OUTAGE_MS || !isOutage(error)) throw error
+      return kept.lease
+    }
   }
 
   take(
@@ -161,7 +176,7 @@ class GroupLeases {
     this.#kept.delete(name)
     this.#kept.set(name, { lease, atMs: nowMs })
     for (const [other, { atMs }] of this.#kept) {
-      if (nowMs - atMs < KEPT_MS) break
+      if (nowMs - atMs < OUTAGE_MS) break
       this.#kept.delete(other)
     }
     return lease
@@ -172,8 +187,16 @@ class GroupLeases {
   }
 }
 
-function forbiddenText({ message }: KubeStatusError): string {
-  return `the Lease of the group cannot be read: ${message}; grant the controller the rights of docs/operations/permissions.md`
+/** Whether the API server may answer the same request later: it is overloaded, or part of it does not work. */
+function isOutage(error: unknown): boolean {
+  return error instanceof KubeStatusError && (error.status === 429 || error.status >= 500)
+}
+
+function unreadText(error: KubeStatusError): string {
+  const fix = isForbidden(error)
+    ? 'grant the controller the rights of docs/operations/permissions.md'
+    : 'the controller reads it again by itself; if this lasts, check the API server'
+  return `the Lease of the group cannot be read: ${error.message}; ${fix}`
 }
 
 function leaseHeldBy(

@@ -66,6 +66,7 @@ export {
   type GroupView,
   holderText,
   isFree,
+  isGroupLeaseName,
   isHeldBy,
   isLeaving,
   LEAVING_ANNOTATION,

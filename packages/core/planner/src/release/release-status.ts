@@ -17,6 +17,7 @@ import { judgementOf, steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import { leakedNodes } from './view/leaked-nodes.ts'
 import { isBusy } from './plan-group.ts'
 import { restsInGroup } from './progress/needs-group.ts'
+import { isGroupLeaseName, isHeldBy } from './view/group-view.ts'
 import { releasePlanHash } from './view/release-plan-hash.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { stableTemplate } from './view/stable-template.ts'
@@ -121,15 +122,23 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     },
     updatedAvailableReplicas: progress.updatedAvailable,
     leaked: leakedNodes(view, wanted.allowance.revision),
+    ...groupLease(view, wanted),
     stableTemplate: stableTemplate(view, wanted.stable),
     skippedNodes: [...progress.skipped, ...progress.excluded, ...progress.away].slice(0, LISTED_NODES_MAX),
     waiting: waitingFor(view, wanted),
   }
 }
 
-/** The Lease that a release waits for; it stays in the status until the release has given the group up. */
-function groupLease({ group }: ReleaseView, wanted: Wanted): Pick<BatchReleaseStatusPatch, 'groupLease'> {
-  return isBusy(wanted) && group?.wanted === group?.name && group?.refused === null ? { groupLease: group.name } : {}
+/**
+ * The Lease that a release waits for; it stays in the status until the release has given the group up. A text that is no name of such a Lease
+ * was written by another client, and is replaced.
+ */
+function groupLease(view: ReleaseView, wanted: Wanted): Pick<BatchReleaseStatusPatch, 'groupLease'> {
+  const { release, group } = view
+  if (isBusy(wanted) && group?.wanted === group?.name && group?.refused === null) return { groupLease: group.name }
+  const known = release.status?.groupLease
+  if (known === undefined || isGroupLeaseName(known)) return {}
+  return { groupLease: group !== undefined && isHeldBy(group.lease, release) ? group.name : null }
 }
 
 type Failures = Pick<BatchReleaseStatusPatch, 'failure' | 'watchedNodes' | 'stoppedTime'>

@@ -200,6 +200,25 @@ describe('planBatchRelease with a group (G13)', () => {
       group: { members: [inCharge(aMember({ waiting: { ...waitSince(-60_000), reason: 'GroupLocked' } }))] },
       want: { kind: 'writeStatus', status: { waiting: { message: expect.stringContaining('comes first') } } },
     },
+    'replaces the name of a Lease in the status that is none, while it waits': {
+      view: { ...notBegun, status: { groupLease: 'a%b', waiting: waitSince(-60_000) } },
+      want: { kind: 'writeStatus', status: { groupLease: NAME } },
+    },
+    'replaces it while the record is open': {
+      view: { status: { groupLease: 'a%b' } },
+      holder: 'own',
+      want: { kind: 'writeStatus', status: { groupLease: NAME } },
+    },
+    'removes it where the Lease cannot be read': {
+      view: { ...notBegun, status: { groupLease: 'a%b' } },
+      group: { refused: { reason: 'GroupFailed', message: 'x' } },
+      want: { kind: 'writeStatus', status: { groupLease: null, waiting: { reason: 'GroupFailed' } } },
+    },
+    'stops before it replaces it': {
+      view: { annotations: { 'tranche.dev/paused': 'true' }, tranche: { ...inGroup, paused: true }, status: { groupLease: 'a%b' } },
+      holder: 'own',
+      want: { kind: 'writeRecord', why: 'stop' },
+    },
     'holds, and says why, where the installation allows no groups': {
       view: { ...notBegun },
       group: { refused: { reason: 'GroupNotAllowed', message: 'the installation does not allow groups' } },
@@ -242,6 +261,11 @@ describe('planBatchRelease with a group (G13)', () => {
   it('plans nothing and reads no Lease for a release without a group', () => {
     const view = onceSaid(aView({ tranche: {} }))
     expect(planBatchRelease(view)).toEqual(planBatchRelease({ ...view, group: undefined }))
+  })
+
+  it('removes the name of a Lease from the status of a release without a group', () => {
+    const view = aView({ status: { groupLease: 'a%b' } })
+    expect(planBatchRelease(view)).toMatchObject({ kind: 'writeStatus', status: { groupLease: null } })
   })
 
   it('opens nothing for a release that is over and settles, where another one has the group', () => {

@@ -59,6 +59,17 @@ export function groupLeaseName(group: string, namespace: string, isShared: boole
   return isShared ? `tranche-group.${group}` : `tranche-group.${namespace}.${group}`
 }
 
+/**
+ * Whether a text can be the name of the Lease of a group. A status may name any text, and one that is no name of an object would make every
+ * read of it fail.
+ */
+export function isGroupLeaseName(name: string): boolean {
+  return LEASE_NAME.test(name)
+}
+
+/** A group, or a namespace and a group: each is a label of RFC 1123. */
+const LEASE_NAME = /^tranche-group(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){1,2}$/
+
 /** The group of a release by its policy; undefined without one. */
 export function groupNameOf({ spec }: BatchRelease): string | undefined {
   return spec.tranche?.downtime?.group
