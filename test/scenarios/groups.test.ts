@@ -166,6 +166,80 @@ describe('two agents of one group (G13)', () => {
   })
 })
 
+describe('a release that is over, and lost a machine in the update of its node (G6)', () => {
+  it('lets the other one begin though it is paused', async () => {
+    const [a, b] = await endedWithLostNode()
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    await a.untilWaiting('Paused')
+    await b.setImage('v2')
+    await stage.until('log-agent has updated the nodes that are well', async () => (await b.nodesOn('v2')).length >= 3, 20 * 60_000)
+    expectKept(stage)
+  })
+
+  it('lets the other one begin though its next template is paused before it begins', async () => {
+    const [a, b] = await endedWithLostNode()
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    await a.setImage('v3')
+    await stage.pass(30_000)
+    await b.setImage('v2')
+    await stage.until('log-agent has updated the nodes that are well', async () => (await b.nodesOn('v2')).length >= 3, 20 * 60_000)
+    expect(await a.nodesOn('v3')).toEqual([])
+    expectKept(stage)
+  })
+
+  it('lets the other one begin though it was paused while it waited for the group again', async () => {
+    const [a, b] = await endedWithLostNode({ steps: [{ replicas: '50%', pause: { duration: 60 } }, { replicas: '100%' }] }, 'node-001')
+    await b.setImage('v2')
+    await stage.until('log-agent begins', async () => (await b.nodesOn('v2')).length > 0, 20 * 60_000)
+    await drive(stage.clock, stage.simulator.nodes.revive('node-001'))
+    await a.untilWaiting('GroupBusy')
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    await a.untilWaiting('Paused')
+    await b.untilWaiting('NodesLeft')
+    await b.setImage('v3')
+    await stage.until('log-agent begins again', async () => (await b.nodesOn('v3')).length > 2, 20 * 60_000)
+    expect(await a.nodesOn('v1')).toEqual(['node-001'])
+    expectKept(stage)
+  })
+})
+
+/** The first agent has released v2; the machine of one node was lost in mid-update. @param dead a node that is dead before */
+async function endedWithLostNode(options: Parameters<typeof setGroupStage>[0] = {}, dead?: string): Promise<readonly [Agent, Agent]> {
+  const [a, b] = await begin({ nodes: 6, maxUnavailable: 3, ...options })
+  if (dead !== undefined) {
+    await drive(stage.clock, stage.simulator.nodes.kill(dead))
+    await stage.pass(10 * 60_000)
+  }
+  const nodes = await a.nodesOn('v1')
+  await a.setImage('v2')
+  const there = async (): Promise<readonly string[]> => [...(await a.nodesOn('v1')), ...(await a.nodesOn('v2'))]
+  await stage.until('a node is in mid-update', async () => (await there()).length < nodes.length)
+  const standing = await there()
+  const gone = nodes.find((node) => !standing.includes(node)) ?? ''
+  await drive(stage.clock, stage.simulator.nodes.kill(gone))
+  await stage.until('a node is left', async () => (await a.release())?.status?.waiting?.reason === 'NodesLeft', 30 * 60_000)
+  await stage.until('the group is free', async () => (await groupLeases(stage)).length === 0)
+  expect((await a.release())?.status?.flight?.permits.map(({ node }) => node)).toEqual([gone])
+  return [a, b]
+}
+
+it('a failure on a node that a release had left gives the group up (G6)', async () => {
+  const [a, b] = await begin({ nodes: 6, maxUnavailable: 2 })
+  await drive(stage.clock, stage.simulator.nodes.kill('node-001'))
+  await stage.pass(10 * 60_000)
+  await a.setImage('v2')
+  await a.untilWaiting('NodesLeft')
+  await stage.until('the group is free', async () => (await groupLeases(stage)).length === 0)
+  const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': 'true' } } }
+  await stage.client.patch(resourcePaths.nodes, { namespace: '', name: 'node-001' }, { type: 'merge', body })
+  await drive(stage.clock, stage.simulator.nodes.revive('node-001'))
+  await a.untilWaiting('ReleaseFailed')
+  expect((await a.release())?.status?.flight?.permits).toHaveLength(1)
+  await b.setImage('v2')
+  await stage.until('log-agent begins', async () => (await b.nodesOn('v2')).length > 2, 20 * 60_000)
+  expectKept(stage)
+})
+
 describe('more than two agents of one group', () => {
   it('are released in the order in which they began to wait', async () => {
     const set = await setGroupStage({ agents: ['node-agent', 'z-agent', 'b-agent'] })

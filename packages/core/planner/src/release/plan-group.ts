@@ -7,7 +7,7 @@ import { isAfterEnd } from '@tranche/verdict'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
-import { canTakeGroup, GROUP_BUSY, isQuiet, lacksWorkload, nextInLine } from './progress/group-rules.ts'
+import { canTakeGroup, GROUP_BUSY, isOver, isQuiet, isResting, lacksWorkload, nextInLine } from './progress/group-rules.ts'
 import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
@@ -45,7 +45,7 @@ function isToLeave(view: ReleaseView, group: GroupView, wanted: Wanted): boolean
   if (group.wanted !== group.name || isFinalized(view)) return true
   if (release.metadata.deletionTimestamp !== undefined && !isInCharge(view, daemonSet)) return true
   // F11: a record that was lost may have had nodes in flight.
-  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && hasNothingDown(view) && !isRecordLost(view)
+  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && hasNothingDown(view, group) && !isRecordLost(view)
   return wanted.kind === 'allow' && release.status?.flight?.state === 'stopped' && restsInGroup(view, wanted.progress)
 }
 
@@ -53,8 +53,10 @@ function isStopped({ status }: BatchRelease): boolean {
   return status?.flight === undefined || status.flight.state === 'stopped'
 }
 
-function hasNothingDown({ release, daemonSet }: ReleaseView): boolean {
-  return isQuiet(release) || (daemonSet === undefined && lacksWorkload(release))
+/** Without the Lease, a release that is over has nothing down but nodes left behind. */
+function hasNothingDown({ release, daemonSet }: ReleaseView, { lease, refused }: GroupView): boolean {
+  if (isQuiet(release) || isResting(release) || (daemonSet === undefined && lacksWorkload(release))) return true
+  return refused === null && !isHeldBy(lease, release) && isOver(release)
 }
 
 /** G13: takes the Lease when it is free and this release is the first in line; ends the hold of a release that is gone or in no group. */

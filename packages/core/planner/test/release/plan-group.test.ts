@@ -16,6 +16,20 @@ const open = { kind: 'writeRecord', why: 'open' }
 const frees = { kind: 'freeGroup', lease: NAME }
 const takes = { kind: 'takeGroup', lease: NAME }
 
+const paused = { reason: 'Paused', message: 'x', nodes: [], since: new Date(NOW_MS).toISOString() }
+const nodesLeft = { ...paused, reason: 'NodesLeft' }
+/** A release that is over, and lost a machine in the update of its node. */
+const overFields = {
+  nodes: 'a:new b:new c:new d:new e:-?',
+  spec: { batchPartition: undefined },
+  record: { partition: 0, size: 5, state: 'stopped', permits: [permitFor('e')], holds: [{ reason: 'Paused', id: '4' }] },
+  annotations: { 'rollouts.kruise.io/daemonset-partition': '0', 'rollouts.kruise.io/in-progressing': null, 'tranche.dev/paused': 'true' },
+  status: {
+    phase: 'Finalizing',
+    canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: new Date(NOW_MS - 60_000).toISOString() },
+  },
+} as const
+
 /** Holder of the Lease: this release, another one, or a program that is no release. */
 type Holder = 'own' | 'leaving' | 'other' | 'foreign' | 'none'
 
@@ -64,6 +78,68 @@ describe('planBatchRelease with a group (G13)', () => {
       group: { members: [inCharge(aMember({ waiting: waitSince(-30_000) }))] },
       want: takes,
     },
+    'takes the free Lease before a release that is over and paused, although a machine was lost in its update': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: paused }))] },
+      want: takes,
+    },
+    'takes it before one that a budget of zero stops': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: { ...paused, reason: 'BudgetZero' } }))] },
+      want: takes,
+    },
+    'leaves it to a release that is over, and has begun to update a node left': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: paused, groupLease: NAME }))], freeForMs: 3_600_000 },
+      want: { kind: 'writeStatus' },
+    },
+    'leaves it at first to a release whose last batch is not ready': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: paused, canaryStatus: undefined }))] },
+      want: { kind: 'writeStatus' },
+    },
+    'leaves it for half a minute to a release that has given the group up and is paused before its next template begins': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Progressing' }))], freeForMs: 29_000 },
+      want: { kind: 'writeStatus' },
+    },
+    'takes it after that': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Progressing' }))], freeForMs: 30_000 },
+      want: takes,
+    },
+    'leaves it to one that waits for the group': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: waitSince(0), phase: 'Progressing' }))], freeForMs: 30_000 },
+      want: { kind: 'writeStatus' },
+    },
+    'forgets the Lease that it waited for once it is over and paused, although a machine was lost in its update': {
+      view: {
+        ...overFields,
+        tranche: { ...inGroup, paused: true },
+        status: { ...overFields.status, groupLease: NAME, waiting: waitSince(0) },
+      },
+      holder: 'other',
+      want: { kind: 'writeStatus', status: { groupLease: null } },
+    },
+    'keeps the Lease while it is over and paused, and a node left is in flight': {
+      view: {
+        ...overFields,
+        tranche: { ...inGroup, paused: true },
+        status: { ...overFields.status, groupLease: NAME, waiting: waitSince(0) },
+      },
+      holder: 'own',
+      want: { kind: 'writeStatus', status: { waiting: { reason: 'Paused' } } },
+    },
+    'gives the Lease up that it has for nodes left, as it is paused': {
+      view: {
+        ...overFields,
+        tranche: { ...inGroup, paused: true },
+        status: { ...overFields.status, groupLease: NAME, waiting: nodesLeft },
+      },
+      holder: 'own',
+      want: frees,
+    },
     'takes the free Lease after half a minute, though the first in line has not taken it': {
       view: { ...notBegun, ...held },
       group: { members: [inCharge(aMember({ waiting: waitSince(-60_000) }))], freeForMs: 30_000 },
@@ -71,7 +147,10 @@ describe('planBatchRelease with a group (G13)', () => {
     },
     'never takes the Lease before a release with nodes in flight, however long it is free': {
       view: { ...notBegun, ...held },
-      group: { members: [inCharge(aMember({ flight: { state: 'stopped', permits: [permitFor('a')] } }))], freeForMs: 3_600_000 },
+      group: {
+        members: [inCharge(aMember({ groupLease: NAME, flight: { state: 'stopped', permits: [permitFor('a')] } }))],
+        freeForMs: 3_600_000,
+      },
       want: { kind: 'writeStatus' },
     },
     'takes the Lease after half a minute before a release whose status says so but which controls no DaemonSet': {
@@ -258,6 +337,24 @@ describe('planBatchRelease with a group (G13)', () => {
     expect(planBatchRelease(inGroupView(fields, 'own'))).toMatchObject({ kind: 'freeGroup' })
   })
 
+  it.each([
+    ['gives it up although the node has no available pod', ['a'], { stops: true, release: 'r1/left' }, frees],
+    ['keeps it while another node left is in flight', ['a', 'b'], { stops: true, release: 'r1/left' }, { kind: 'writeStatus' }],
+    ['keeps it where only a failure of the release itself is known', ['a'], { stops: true, release: 'r1' }, { kind: 'writeStatus' }],
+    ['keeps it where the failure stops nothing', ['a'], { stops: false, release: 'r1/left' }, { kind: 'writeStatus' }],
+  ])('that has failed on a node that it had left: %s', (_name, inFlight, known, want) => {
+    const failure = { reason: 'ReleaseFailed', message: 'it crashes', nodes: ['a'], count: 1, at: '2023-11-14T00:00:00Z', ...known }
+    const record = { ...stopped, permits: inFlight.map(permitFor) }
+    const fields: ViewFields = {
+      nodes: 'a:- b:- c:new d:new e:new',
+      ...{ record, annotations: { 'tranche.dev/paused': 'true' }, status: { groupLease: NAME, failure } },
+      tranche: { left: { nodes: ['a', 'b'] }, hold: { reason: 'Held', id: '1', message: 'x' } },
+    }
+    expect(planBatchRelease(inGroupView({ ...fields, record: { ...record, holds: [{ reason: 'Held', id: '1' }] } }, 'own'))).toMatchObject(
+      want,
+    )
+  })
+
   it('plans nothing and reads no Lease for a release without a group', () => {
     const view = onceSaid(aView({ tranche: {} }))
     expect(planBatchRelease(view)).toEqual(planBatchRelease({ ...view, group: undefined }))
@@ -350,6 +447,13 @@ function inGroupView(fields: ViewFields, holder: Holder, group: Partial<GroupVie
 function aMember(status: object): BatchRelease {
   const { release } = aView({ record: null, tranche: inGroup })
   return { ...release, metadata: { ...release.metadata, name: 'other', uid: 'other' }, status: status as BatchRelease['status'] }
+}
+
+/** Another release of the group, which is over, and lost a machine in the update of its node. */
+function overMember(status: object): BatchRelease {
+  const { release } = aView({ ...overFields, tranche: inGroup })
+  const metadata = { ...release.metadata, name: 'other', uid: 'other' }
+  return { ...release, metadata, status: { ...release.status, ...status } }
 }
 
 function inCharge(release: BatchRelease): GroupView['members'][number] {

@@ -1,5 +1,7 @@
 import { type BatchRelease, isGroupWait } from '@tranche/api-schema'
 import type { ReleaseView } from '../view/release-view.ts'
+import { isAfterEnd, knownFailure } from '@tranche/verdict'
+import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { groupNameOf, type GroupView, isFree, isHeldBy, isLeaving } from '../view/group-view.ts'
 
 /** How long (ms) a free Lease waits for the first release in line before any other release may take it. */
@@ -18,9 +20,29 @@ export function isQuiet({ status }: BatchRelease): boolean {
   return record === undefined || (record.state === 'stopped' && record.permits.length === 0)
 }
 
-/** Whether the release is over but for nodes left behind, and is stopped, so that it needs no group until they return. */
-function isResting({ status }: BatchRelease): boolean {
-  return status?.flight?.state === 'stopped' && status.waiting?.reason === 'NodesLeft'
+/**
+ * Whether the release is over but for nodes left behind, and is stopped, so that it needs no group until they return. It stays so while it is
+ * stopped for another reason: once it has given its group up, it takes no node down before it has the group again. A node left that has
+ * failed counts as left behind, too.
+ */
+export function isResting(release: BatchRelease): boolean {
+  const { status } = release
+  if (status?.flight?.state !== 'stopped') return false
+  return status.waiting?.reason === 'NodesLeft' || (status.groupLease === undefined && isOver(release)) || hasFailedAtLeft(release)
+}
+
+/** Whether a failure after the end has stopped the release, and no node of it is in flight but those on which it failed. */
+function hasFailedAtLeft(release: BatchRelease): boolean {
+  const failure = knownFailure(release)
+  if (!isAfterEnd(release) || failure?.stops !== true) return false
+  return (release.status?.flight?.permits ?? []).every(({ node }) => failure.nodes.includes(node))
+}
+
+/** Whether the last batch was ready, and no node left has begun an update since: a stop does not change that. */
+export function isOver(release: BatchRelease): boolean {
+  const { spec, status } = release
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return false
+  return isStatusOfRelease(release) && status.canaryStatus?.batchState === 'Ready'
 }
 
 /** Whether the release is stopped because its DaemonSet does not exist: then no node of it can come back, and nothing of it can be deleted. */
@@ -40,7 +62,7 @@ export function mayLeaveGroup(release: BatchRelease, wanted: string | null, leas
 /**
  * The release that goes before this one; null where this one is the first. Releases with nodes in flight come first, then rollbacks, then the
  * one that has waited longest. Only fairness depends on it: a first release that does not take the Lease delays the others by half a minute.
- * One that controls its DaemonSet and has nodes in flight delays them until these are available again.
+ * One that controls its DaemonSet and has nodes in flight delays them until these are available again, unless it has given the group up.
  */
 export function nextInLine({ release, group }: ReleaseView): BatchRelease | null {
   if (group === undefined) return null
@@ -48,10 +70,19 @@ export function nextInLine({ release, group }: ReleaseView): BatchRelease | null
   const own = placeOf(release)
   const ahead = group.members.flatMap(({ release: member, isInCharge }) => {
     if (member.metadata.deletionTimestamp !== undefined) return []
-    const isBefore = isInFlight(member) ? isInCharge || isPatient : isPatient && isGroupWait(member.status?.waiting?.reason)
+    const isWaiting = isGroupWait(member.status?.waiting?.reason)
+    const isBefore = isInFlight(member) ? isPatient || (isInCharge && !hasGivenUp(member)) : isPatient && isWaiting
     return isBefore && comesBefore(placeOf(member), own) ? [member] : []
   })
   return ahead.toSorted((a, b) => (comesBefore(placeOf(a), placeOf(b)) ? -1 : 1))[0] ?? null
+}
+
+/**
+ * Whether the release has no Lease, and asks for none. It gave the group up while it was quiet or resting, and has opened nothing since. So its
+ * nodes in flight are those that it left behind, even if the next template is stopped before it begins.
+ */
+function hasGivenUp({ status }: BatchRelease): boolean {
+  return status?.flight?.state === 'stopped' && status.groupLease === undefined && !isGroupWait(status.waiting?.reason)
 }
 
 /** Reason of a stop while a release waits for its group. @see groupWaitReasons for those of `status.waiting` */
