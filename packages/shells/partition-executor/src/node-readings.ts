@@ -71,28 +71,17 @@ type Known = NodeReading & {
 /** Creates an empty memory of readings. */
 export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
-  /** Last delays of nodes that were blocked since they were last ready. */
-  const delays = new Map<string, number>()
+  const delays = createDelays()
   /** Last answers for permits whose nodes have work under way, and since when each question has failed. A reading may be forgotten earlier. */
   const underWay = new Map<string, { readonly reading: Known; readonly failingFromMs: number | null }>()
   let knownAsked: string | undefined
-
-  /** A preparation between two failures does not shorten the delay, whether it takes time or succeeds. */
-  function delayOf(node: string, purpose: CheckPurpose, check: NodeCheck): number {
-    if (check.kind === 'ready' && purpose !== 'ahead') delays.delete(node)
-    if (check.kind !== 'blocked') return check.kind === 'pending' ? check.againInMs : FIRST_AGAIN_MS
-    const before = delays.get(node)
-    const delayMs = before === undefined ? FIRST_AGAIN_MS : Math.min(LONGEST_AGAIN_MS, 2 * before)
-    delays.set(node, delayMs)
-    return check.againInMs ?? delayMs
-  }
 
   function add({ node, permit }: NodeQuestion, purpose: CheckPurpose, found: NodeCheck, atMs: number): void {
     const before = known.get(node)
     const check = shortened(found)
     const words = checkWords(check)
     const isNews = words !== null && (!isSame(words, before?.check) || before?.isNews === true)
-    const againAtMs = atMs + delayOf(node, purpose, check)
+    const againAtMs = atMs + delays.after(node, purpose, check)
     const ofPermit = permit !== undefined && { permitId: permitId(permit) }
     const reading = { check, purpose, ...ofPermit, readAtMs: atMs, againAtMs, isNews }
     known.set(node, reading)
@@ -130,6 +119,29 @@ export function createNodeReadings(): NodeReadings {
       for (const work of [...prepared.values()].flat()) addLongWork(known, work, monotonicMs)
       return known
     },
+  }
+}
+
+/** Delays after which nodes are checked again, in milliseconds. */
+interface Delays {
+  /** @returns the delay after this answer. A preparation between two failures does not shorten it, whether it takes time or succeeds */
+  after(node: string, purpose: CheckPurpose, check: NodeCheck): number
+  clear(): void
+}
+
+function createDelays(): Delays {
+  /** Last delays of nodes that were blocked since they were last ready. */
+  const delays = new Map<string, number>()
+  return {
+    after(node, purpose, check) {
+      if (check.kind === 'ready' && purpose !== 'ahead') delays.delete(node)
+      if (check.kind !== 'blocked') return check.kind === 'pending' ? check.againInMs : FIRST_AGAIN_MS
+      const before = delays.get(node)
+      const delayMs = before === undefined ? FIRST_AGAIN_MS : Math.min(LONGEST_AGAIN_MS, 2 * before)
+      delays.set(node, delayMs)
+      return check.againInMs ?? delayMs
+    },
+    clear: () => delays.clear(),
   }
 }
 
