@@ -4,6 +4,8 @@ const groupRules = 'packages/core/planner/src/release/progress/group-rules.ts'
 const needsGroup = 'packages/core/planner/src/release/progress/needs-group.ts'
 const planGroup = 'packages/core/planner/src/release/plan-group.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
+const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
+const theEnd = 'packages/core/planner/src/release/progress/the-end.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const groupView = 'packages/core/planner/src/release/view/group-view.ts'
 const freeGroup = 'packages/shells/controllers/src/free-group.ts'
@@ -12,6 +14,7 @@ const groupPort = 'apps/controller/src/ports/group-port.ts'
 const sweepGroups = 'apps/controller/src/sweep-groups.ts'
 
 const groupTests = 'packages/core/planner/test/release/plan-group.test.ts'
+const wantedAllowanceTests = 'packages/core/planner/test/release/wanted-allowance.test.ts'
 const freeGroupTests = 'packages/shells/controllers/test/free-group.test.ts'
 const groupProperties = 'packages/shells/controllers/test/groups.property.test.ts'
 const groupScenarios = 'test/scenarios/groups.test.ts'
@@ -169,6 +172,38 @@ export const mutantsOfGroups: readonly Mutant[] = [
     find: 'return refused === null && !isHeldBy(lease, release) && isOver(release)',
     replace: 'return refused === null && lease !== undefined && isOver(release)',
     tests: [groupTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a rollback that is over waits for a node that crashes later',
+    file: wantedAllowance,
+    find: ' ?? excusedAtEnd(view, canary)',
+    replace: '',
+    tests: [wantedAllowanceTests, groupScenarios],
+  },
+  {
+    rule: 'G13',
+    fault: 'a rollback that is over does not wait for a node in flight',
+    file: theEnd,
+    find: ' || inFlight.has(node.name) ? []',
+    replace: ' || inFlight.has(view.release.metadata.uid) ? []',
+    tests: [wantedAllowanceTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a rollback that is over does not wait for a node without a pod',
+    file: theEnd,
+    find: '(updatedPod(node, revision) === undefined ||',
+    replace: "(revision === '' ||",
+    tests: [wantedAllowanceTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a release waits for no updated node before its end is published',
+    file: theEnd,
+    find: "status?.phase !== 'Finalizing' || !wasOver(view)) return undefined",
+    replace: "status?.phase !== 'Finalizing') return undefined",
+    tests: [wantedAllowanceTests],
   },
   {
     rule: 'G13',

@@ -2,6 +2,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, expect, it } from 'vitest'
 import { condition, nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
 import { expectKept } from './expect-kept.ts'
+import { breakPod } from './hands.ts'
 import { deletePodsOn, killNodes } from './kill-nodes.ts'
 import { loseRecord, removeRelease } from './lose-release.ts'
 import { drive, setStage, type Stage } from './stage.ts'
@@ -58,6 +59,25 @@ it('a rollback ends beside dead nodes that have run the stable version all along
   await stage.pass(10 * 60_000)
   const { status } = await stage.rollout()
   expect([status?.phase, status?.message]).toEqual(['Healthy', expect.anything()])
+})
+
+it('all is given back beside a node that crashes after the end of a rollback (G6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 5, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 10)
+  const stable = await nodesOn(stage, 'v1')
+  const dead = (await nodesOn(stage, 'v2')).slice(0, 2)
+  for (const node of dead) await drive(stage.clock, stage.simulator.nodes.kill(node))
+  await stage.pass(60_000)
+  await stage.setImage('v1')
+  await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft', 30 * 60_000)
+  expect((await stage.rollout()).status?.rollbackFrom).toBeDefined()
+  await stage.pass(60_000)
+  const other = (await stage.pods()).find(({ spec }) => stable.includes(spec?.nodeName ?? ''))
+  await breakPod(stage, other!)
+  for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
+  await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True', 30 * 60_000)
+  expectKept(stage)
 })
 
 it('a new Rollout finishes a native update that dead nodes stopped (G6)', async () => {

@@ -3,6 +3,7 @@ import { keyText } from '@tranche/kube-types'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
+import { breakPod } from './hands.ts'
 import { addAgent, addNamespace, type Agent, GROUP, groupLeases, LEASES, made, setGroupStage } from './group-stage.ts'
 import { policyKey } from './stage-objects.ts'
 import { drive, type Stage } from './stage.ts'
@@ -222,6 +223,26 @@ async function endedWithLostNode(options: Parameters<typeof setGroupStage>[0] = 
   expect((await a.release())?.status?.flight?.permits.map(({ node }) => node)).toEqual([gone])
   return [a, b]
 }
+
+it('a rollback that is over does not take the group again for a node that crashes later (G6)', async () => {
+  const [a, b] = await begin({ nodes: 8, maxUnavailable: 3, steps: pausing })
+  await a.setImage('v2')
+  await untilStepPaused(a)
+  const [dead = ''] = await a.nodesOn('v2')
+  await drive(stage.clock, stage.simulator.nodes.kill(dead))
+  await stage.pass(60_000)
+  await a.setImage('v1')
+  await a.untilWaiting('NodesLeft')
+  await stage.until('the group is free', async () => (await groupLeases(stage)).length === 0)
+  await stage.pass(60_000)
+  const [other] = (await stage.pods()).filter(({ metadata, spec }) => metadata.labels?.['app'] === a.name && spec?.nodeName !== dead)
+  await breakPod(stage, other!)
+  await stage.pass(60_000)
+  expect((await a.release())?.status?.waiting?.reason).toBe('NodesLeft')
+  await b.setImage('v2')
+  await stage.until('log-agent begins', async () => (await b.nodesOn('v2')).length > 0, 20 * 60_000)
+  expectKept(stage)
+})
 
 it('a failure on a node that a release had left gives the group up (G6)', async () => {
   const [a, b] = await begin({ nodes: 6, maxUnavailable: 2 })

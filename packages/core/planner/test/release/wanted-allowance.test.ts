@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, controlledBy, resolveLimit, wantedAllowance } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, type ViewFields } from '../../../../../test/fakes/build-view.ts'
+import { aView, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo: control, rollout } = daemonSetAnnotations
 const deleting = { deletionTimestamp: '2023-11-14T00:00:00Z' }
@@ -156,5 +156,31 @@ describe('wantedAllowance', () => {
     ['null', 'null'],
   ])('ignores a control-info that is %s', (_name, text) => {
     expect(controlledBy(aView({ annotations: { [control]: text } }).daemonSet!)).toBeUndefined()
+  })
+})
+
+describe('the batch of a release that is over and not judged, as after a rollback', () => {
+  const rollback: ViewFields = {
+    nodes: 'a:new b:new c:new d:new e:new!',
+    spec: { batchPartition: undefined },
+    tranche: { canaryRevision: 'new', stableRevision: 'new' },
+    annotations: { [daemonSetAnnotations.inProgressing]: null },
+    status: { phase: 'Finalizing' },
+  }
+  const cases: Record<string, readonly [ViewFields, string]> = {
+    'is ready beside an updated node that is not well': [{}, 'Ready'],
+    'waits for a node in flight': [{ record: { permits: [{ ...permitFor('e'), podUid: 'former' }] } }, 'Verifying'],
+    'waits for a node with an old pod': [{ nodes: 'a:new b:new c:new d:new! e:old' }, 'Upgrading'],
+    'waits for a node without a pod': [{ nodes: 'a:new b:new c:new d:new e:-' }, 'Verifying'],
+    'waits for all nodes before its end is published': [{ annotations: {} }, 'Verifying'],
+    'waits for all nodes before the last batch': [{ spec: { batchPartition: 1 } }, 'Verifying'],
+    'waits for all nodes until its status says that the end has begun': [{ status: { phase: 'Progressing' } }, 'Verifying'],
+    'waits for all nodes while its status is of the release before': [
+      { status: { phase: 'Finalizing', observedRelease: 'r0' } },
+      'Verifying',
+    ],
+  }
+  it.each(Object.entries(cases))('%s', (_name, [fields, state]) => {
+    expect(wantedAllowance(aView({ ...rollback, ...fields }))).toMatchObject({ kind: 'allow', progress: { state } })
   })
 })

@@ -1,7 +1,7 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { type FleetView, keptPerBlock, nodeInView, type NodeView } from '@tranche/fleet'
 import { daemonSetAnnotations, rolloutOf, parseTime } from '@tranche/kube-types'
-import { hasOldPod } from '@tranche/fence'
+import { hasOldPod, updatedPod } from '@tranche/fence'
 import { isAfterEnd } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
@@ -88,6 +88,17 @@ const deadPerBlock = keptPerBlock<string, readonly string[]>({
 
 function isDown({ desired, desiredOnReturn, ready }: NodeView): boolean {
   return !desired && (desiredOnReturn === true || !ready)
+}
+
+/**
+ * Nodes that a batch need not wait for once the release is over, where nothing judges it, as after a rollback: those that run the revision.
+ * Nodes in flight are not among them. Undefined before the end.
+ */
+export function excusedAtEnd(view: ReleaseView, revision: string): readonly string[] | undefined {
+  const { spec, status } = view.release
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !wasOver(view)) return undefined
+  const inFlight = new Set(status.flight?.permits.map(({ node }) => node))
+  return view.fleet.nodes.flatMap((node) => (updatedPod(node, revision) === undefined || inFlight.has(node.name) ? [] : [node.name]))
 }
 
 /** Whether the release is over for readers of `in-progressing`, though nodes are left; once true, it stays true. */

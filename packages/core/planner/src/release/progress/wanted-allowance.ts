@@ -11,7 +11,7 @@ import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
-import { leftBehind } from './the-end.ts'
+import { excusedAtEnd, leftBehind } from './the-end.ts'
 import { GROUP_BUSY } from './group-rules.ts'
 import { groupWait } from './group-text.ts'
 import { needsGroup } from './needs-group.ts'
@@ -190,7 +190,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     nodes,
     minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000,
     monotonicMs: view.monotonicMs,
-    excused: judgementOf(view)?.excused,
+    excused: judgementOf(view)?.excused ?? excusedAtEnd(view, canary),
   })
   const isBehind = record !== undefined && isBehindRecord(view, record, canary)
   const progress: BatchProgress = isBehind ? { ...counted, state: 'Upgrading', isBehind } : counted
