@@ -6,6 +6,7 @@ const planGroup = 'packages/core/planner/src/release/plan-group.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
 const theEnd = 'packages/core/planner/src/release/progress/the-end.ts'
+const groupText = 'packages/core/planner/src/release/progress/group-text.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const groupView = 'packages/core/planner/src/release/view/group-view.ts'
 const freeGroup = 'packages/shells/controllers/src/free-group.ts'
@@ -206,6 +207,38 @@ export const mutantsOfGroups: readonly Mutant[] = [
     tests: [wantedAllowanceTests],
   },
   {
+    rule: 'Words',
+    fault: 'a release does not say why its Lease cannot be taken',
+    file: groupText,
+    find: 'group.takeFailed !== undefined && canTakeGroup',
+    replace: 'group.takeFailed === null && canTakeGroup',
+    tests: [groupTests, groupScenarios],
+  },
+  {
+    rule: 'Words',
+    fault: 'a release says that it could not take the Lease which another one has',
+    file: groupText,
+    find: 'group.takeFailed !== undefined && canTakeGroup(release, group) && nextInLine(view) === null',
+    replace: 'group.takeFailed !== undefined',
+    tests: [groupTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a Lease that cannot be taken is written again and again, and the status never says why',
+    file: planGroup,
+    find: ' && group.takeFailed === undefined',
+    replace: '',
+    tests: [groupTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a release forgets at once why its Lease could not be taken',
+    file: 'packages/shells/controllers/src/release-memory.ts',
+    find: 'monotonicMs < takeFailed.againMs ? takeFailed.why : undefined',
+    replace: 'monotonicMs < 0 ? takeFailed.why : undefined',
+    tests: [groupScenarios],
+  },
+  {
     rule: 'G13',
     fault: 'a sweep takes the Lease of a release that exists',
     file: sweepGroups,
@@ -368,7 +401,7 @@ export const mutantsOfGroups: readonly Mutant[] = [
   {
     rule: 'Words',
     fault: 'a group that a foreign program holds is reported as busy with another release',
-    file: 'packages/core/planner/src/release/progress/group-text.ts',
+    file: groupText,
     find: "reason: 'GroupLocked', message",
     replace: "reason: 'GroupBusy', message",
     tests: [groupTests],

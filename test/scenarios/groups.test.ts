@@ -353,6 +353,33 @@ describe('the Lease of a group', () => {
     await expectEnded()
   })
 
+  it('that cannot be taken keeps the release waiting, which says why, and may be paused', async () => {
+    const [a] = await begin()
+    let asked = 0
+    const allow = stage.disturb({
+      onRequest({ actor, verb, resource, name }) {
+        if (!actor.startsWith('controller') || resource.resource !== 'leases' || verb === 'get') return undefined
+        if (verb !== 'create' && name?.startsWith('tranche-group.') !== true) return undefined
+        asked += 1
+        return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'exceeded quota: leases') }
+      },
+    })
+    await a.setImage('v2')
+    await a.untilWaiting('GroupFailed')
+    expect(await waitOf(a)).toContain('its Lease cannot be taken: ')
+    expect(await waitOf(a)).toContain('exceeded quota: leases')
+    await stage.pass(5 * 60_000)
+    expect((await a.release())?.status?.waiting?.reason).toBe('GroupFailed')
+    expect(asked).toBeLessThan(40)
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    await a.untilWaiting('Paused')
+    await a.patchRollout({ spec: { strategy: { paused: false } } })
+    await a.untilWaiting('GroupFailed')
+    allow()
+    await a.untilReleased('v2')
+    await expectEnded()
+  })
+
   it('that cannot be read holds the release, which names the missing right', async () => {
     const [a] = await begin()
     const allow = stage.disturb({

@@ -73,7 +73,7 @@ describe('what a Rollout waits for', () => {
     [
       'the right to read the Lease of its group',
       { status: waiting('GroupFailed', 'group agents: the Lease of the group cannot be read') },
-      { rule: 'Group', next: 'the controller can read the Lease of the group: it has the permissions of rbac.groups' },
+      { rule: 'Group', next: 'the controller can read and take the Lease of the group: it has the permissions of rbac.groups' },
     ],
     [
       'an installation that allows groups',

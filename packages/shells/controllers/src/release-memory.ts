@@ -45,6 +45,8 @@ export interface ReleaseMemory {
   groupFreeSinceMs: number | null
   /** Monotonic time before which a Lease that could not be given up is not written again. */
   leaveAgainMs: number
+  /** Why the Lease could not be taken, and the monotonic time before which it is not tried again; null: it was taken, or never tried. */
+  takeFailed: { readonly why: string; readonly againMs: number } | null
   /** Deletable pod, and since when it has been one (monotonic); null: there is none. */
   undeleted: Sighting | null
   /** Deleted BatchRelease, and since when it has been seen deleted (monotonic); null: it is not deleted. */
@@ -70,6 +72,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     revisionMissingSinceMs: null,
     groupFreeSinceMs: null,
     leaveAgainMs: 0,
+    takeFailed: null,
     undeleted: null,
     deleted: null,
     pauseRefused: false,
@@ -144,5 +147,11 @@ function groupView({ group }: ReleaseReading, memory: ReleaseMemory, monotonicMs
   else memory.groupFreeSinceMs ??= monotonicMs
   const { groupFreeSinceMs: sinceMs } = memory
   if (group === undefined) return undefined
-  return { ...group, freeForMs: sinceMs === null ? null : monotonicMs - sinceMs, leaveFailed: monotonicMs < memory.leaveAgainMs }
+  const { takeFailed } = memory
+  return {
+    ...group,
+    freeForMs: sinceMs === null ? null : monotonicMs - sinceMs,
+    leaveFailed: monotonicMs < memory.leaveAgainMs,
+    takeFailed: takeFailed !== null && monotonicMs < takeFailed.againMs ? takeFailed.why : undefined,
+  }
 }

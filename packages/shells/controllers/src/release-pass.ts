@@ -1,5 +1,6 @@
 import type { BatchRelease, FlightRecord, Permit, Waiting } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
 import { type Allowance, createRecord, type RecordedAllowance, recordTouches, type TouchedPermit, widenRecord } from '@tranche/fence'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
@@ -41,6 +42,8 @@ const TOUCHING_MS = 5_000
 const UNLABELLED_RECHECK_MS = 30_000
 /** Delay (ms) before a Lease that could not be given up is written again. */
 const LEAVE_AGAIN_MS = 30_000
+/** Delay (ms) before a Lease that could not be taken is tried again. Meanwhile the status says why. */
+const TAKE_AGAIN_MS = 10_000
 /** Retry delay of the leaked mark, in milliseconds: it is set before the pod is Ready, or not at all. */
 const UNMARKED_RECHECK_MS = 1_000
 
@@ -142,9 +145,18 @@ function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): R
 /** The response to this process's own write is known at once, so the next pass need not wait for its echo. */
 const again: ReconcileResult = recheckAfter(0)
 
-/** G13: a lost race is a conflict, after which the pass reads the Lease again. */
-async function takeGroup(name: string, view: ReleaseView, { cluster, log, signal }: Doing): Promise<ReconcileResult> {
-  await cluster.takeLease(name, view.group?.lease ?? null, view.release, signal)
+/** G13: a lost race is a conflict, after which the pass reads the Lease again. The status says after any other error why the release waits. */
+async function takeGroup(name: string, view: ReleaseView, doing: Doing): Promise<ReconcileResult> {
+  const { cluster, clock, memory, signal, log } = doing
+  try {
+    await cluster.takeLease(name, view.group?.lease ?? null, view.release, signal)
+  } catch (error) {
+    if (signal.aborted || isLostRace(error) || !isAppError(error)) throw error
+    memory.takeFailed = { why: error.message, againMs: clock.monotonicMs() + TAKE_AGAIN_MS }
+    log.warn({ ...fieldsOf(view.release), lease: name, err: error }, 'could not take group')
+    return again
+  }
+  memory.takeFailed = null
   log.info({ ...fieldsOf(view.release), lease: name }, 'took group')
   return again
 }

@@ -65,7 +65,8 @@ export function planGroupTake(view: ReleaseView, wanted: Wanted): BatchReleasePl
   if (group === undefined || group.refused !== null || !isBusy(wanted)) return null
   // The status first says which Lease it is, so that it is given up again after a crash.
   if (group.wanted === null || release.status?.groupLease !== group.wanted) return null
-  if (canTakeGroup(release, group)) return nextInLine(view) === null ? { kind: 'takeGroup', lease: group.name } : null
+  if (canTakeGroup(release, group))
+    return nextInLine(view) === null && group.takeFailed === undefined ? { kind: 'takeGroup', lease: group.name } : null
   return group.leaveFailed !== true && isAbandoned(group) ? { kind: 'freeGroup', lease: group.name } : null
 }
 

@@ -279,6 +279,22 @@ describe('planBatchRelease with a group (G13)', () => {
       group: { members: [inCharge(aMember({ waiting: { ...waitSince(-60_000), reason: 'GroupLocked' } }))] },
       want: { kind: 'writeStatus', status: { waiting: { message: expect.stringContaining('comes first') } } },
     },
+    'says why the free Lease could not be taken, and writes it no more for a while': {
+      view: { ...notBegun, status: { groupLease: NAME, waiting: waitSince(-60_000) } },
+      group: { takeFailed: 'exceeded quota' },
+      want: {
+        kind: 'writeStatus',
+        status: {
+          waiting: { reason: 'GroupFailed', message: expect.stringContaining('exceeded quota'), since: waitSince(-60_000).since },
+        },
+      },
+    },
+    'says that another release has the Lease, although it could not be taken before': {
+      view: { ...notBegun, ...held },
+      holder: 'other',
+      group: { takeFailed: 'exceeded quota' },
+      want: { kind: 'writeStatus', status: { waiting: { reason: 'GroupBusy' } } },
+    },
     'replaces the name of a Lease in the status that is none, while it waits': {
       view: { ...notBegun, status: { groupLease: 'a%b', waiting: waitSince(-60_000) } },
       want: { kind: 'writeStatus', status: { groupLease: NAME } },

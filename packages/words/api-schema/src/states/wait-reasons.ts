@@ -28,7 +28,7 @@ export type BlockedReason = (typeof blockedReasons)[number]
 
 /**
  * Reasons of `status.waiting` of a release that waits for its group (G13). In this order: another release has it or comes first; a program
- * that is no release has it; its Lease cannot be read; the installation allows no groups.
+ * that is no release has it; its Lease cannot be read or taken; the installation allows no groups.
  */
 export const groupWaitReasons = ['GroupBusy', 'GroupLocked', 'GroupFailed', 'GroupNotAllowed'] as const
 /** @see groupWaitReasons */

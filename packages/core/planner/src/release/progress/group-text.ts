@@ -2,7 +2,7 @@ import type { BatchRelease, GroupWaitReason } from '@tranche/api-schema'
 import { rolloutOf } from '@tranche/kube-types'
 import { groupHolderOf, groupNameOf, isFree, isHeldBy } from '../view/group-view.ts'
 import type { ReleaseView } from '../view/release-view.ts'
-import { keyOfRelease, nextInLine } from './group-rules.ts'
+import { canTakeGroup, keyOfRelease, nextInLine } from './group-rules.ts'
 
 /** Why a release waits for its group, and what ends the wait. */
 export interface GroupWait {
@@ -19,6 +19,7 @@ export function groupWait(view: ReleaseView): GroupWait {
     return { reason: group.refused.reason, message: `${named} (downtime.group of the policy): ${group.refused.message}` }
   if (group.name !== group.wanted) return busy(`${named}: leaving the former group first`)
   const { lease } = group
+  if (group.takeFailed !== undefined && canTakeGroup(release, group) && nextInLine(view) === null) return notTaken(named, group.takeFailed)
   if (isHeldBy(lease, release)) return busy(`${named}: taking its Lease again`)
   if (isFree(lease)) return busy(freeText(named, nextInLine(view)))
   const holder = groupHolderOf(lease)
@@ -28,6 +29,11 @@ export function groupWait(view: ReleaseView): GroupWait {
   }
   const name = group.holder === undefined ? `the release ${holder.namespace}/${holder.name}, which is gone` : titleOf(group.holder.release)
   return busy(`${named} releases one DaemonSet at a time; waiting for ${name}${stateText(group.holder?.release)}`)
+}
+
+function notTaken(named: string, why: string): GroupWait {
+  const fix = 'the controller tries again by itself; if this lasts, grant it the rights of docs/operations/permissions.md'
+  return { reason: 'GroupFailed', message: `${named} (downtime.group of the policy): its Lease cannot be taken: ${why}; ${fix}` }
 }
 
 function busy(message: string): GroupWait {
