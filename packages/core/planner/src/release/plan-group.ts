@@ -7,7 +7,7 @@ import { isAfterEnd } from '@tranche/verdict'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
-import { canTakeGroup, GROUP_BUSY, isOver, isQuiet, isResting, lacksWorkload, nextInLine } from './progress/group-rules.ts'
+import { canTakeGroup, GROUP_BUSY, isReleaseOver, isQuiet, isResting, lacksWorkload, nextInLine } from './progress/group-rules.ts'
 import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
@@ -56,7 +56,7 @@ function isStopped({ status }: BatchRelease): boolean {
 /** Without the Lease, a release that is over has nothing down but nodes left behind. */
 function hasNothingDown({ release, daemonSet }: ReleaseView, { lease, refused }: GroupView): boolean {
   if (isQuiet(release) || isResting(release) || (daemonSet === undefined && lacksWorkload(release))) return true
-  return refused === null && !isHeldBy(lease, release) && isOver(release)
+  return refused === null && !isHeldBy(lease, release) && isReleaseOver(release)
 }
 
 /** G13: takes the Lease when it is free and this release is the first in line; ends the hold of a release that is gone or in no group. */

@@ -28,7 +28,7 @@ export function isQuiet({ status }: BatchRelease): boolean {
 export function isResting(release: BatchRelease): boolean {
   const { status } = release
   if (status?.flight?.state !== 'stopped') return false
-  return status.waiting?.reason === 'NodesLeft' || (status.groupLease === undefined && isOver(release)) || hasFailedAtLeft(release)
+  return status.waiting?.reason === 'NodesLeft' || (status.groupLease === undefined && isReleaseOver(release)) || hasFailedAtLeft(release)
 }
 
 /** Whether a failure after the end has stopped the release, and no node of it is in flight but those on which it failed. */
@@ -39,7 +39,7 @@ function hasFailedAtLeft(release: BatchRelease): boolean {
 }
 
 /** Whether the last batch was ready, and no node left has begun an update since: a stop does not change that. */
-export function isOver(release: BatchRelease): boolean {
+export function isReleaseOver(release: BatchRelease): boolean {
   const { spec, status } = release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return false
   return isStatusOfRelease(release) && status.canaryStatus?.batchState === 'Ready'
