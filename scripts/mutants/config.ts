@@ -53,6 +53,22 @@ const scenarios = 'test/scenarios/config.test.ts'
 export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'G12',
+    fault: 'definitions of an earlier version drop the digest with restored config for good',
+    file: 'packages/core/planner/src/rollout/actions/kept-status.ts',
+    find: 'return withRestoredDigests(view)',
+    replace: 'return view',
+    tests: ['packages/core/planner/test/rollout/kept-status.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a retry lifts one of two holds of a template',
+    file: 'packages/core/planner/src/rollout/held/held-revisions.ts',
+    find: 'restored !== undefined && isKnown ? alone : one',
+    replace: 'one',
+    tests: ['packages/core/planner/test/rollout/to-held-revision.test.ts'],
+  },
+  {
+    rule: 'G12',
     fault: 'a version that was aborted with its config is released when its manifest is applied again',
     file: 'packages/core/planner/src/rollout/held/held-revisions.ts',
     find: ' ?? held.find((one) => one.digestWithRestoredConfig === digest)',

@@ -98,7 +98,7 @@ export const mutantsOfGroups: readonly Mutant[] = [
     rule: 'G13',
     fault: 'a release that has the group, and nodes in flight, counts as one that has given it up',
     file: groupRules,
-    find: "status?.flight?.state === 'stopped' && status.groupLease === undefined && !isGroupWait",
+    find: "status.flight?.state === 'stopped' && status.groupLease === undefined && !isGroupWait",
     replace: "status?.flight?.state === 'stopped' && !isGroupWait",
     tests: [groupTests],
   },
@@ -237,6 +237,14 @@ export const mutantsOfGroups: readonly Mutant[] = [
     find: 'monotonicMs < takeFailed.againMs ? takeFailed.why : undefined',
     replace: 'monotonicMs < 0 ? takeFailed.why : undefined',
     tests: [groupScenarios],
+  },
+  {
+    rule: 'G13',
+    fault: 'a release that gets its group in mid-release, while it is paused, loses its place to others',
+    file: groupRules,
+    find: 'return !isBegun && status.flight',
+    replace: 'return status?.flight',
+    tests: [groupTests],
   },
   {
     rule: 'G13',

@@ -187,9 +187,9 @@ class GroupLeases {
   }
 }
 
-/** Whether the API server may answer the same request later: it is overloaded, or part of it does not work. */
+/** Whether the API server may answer the same request later: a token has just expired, it is overloaded, or part of it does not work. */
 function isOutage(error: unknown): boolean {
-  return error instanceof KubeStatusError && (error.status === 429 || error.status >= 500)
+  return error instanceof KubeStatusError && (error.status === 401 || error.status === 429 || error.status >= 500)
 }
 
 function unreadText(error: KubeStatusError): string {

@@ -4,7 +4,7 @@ import { withHeldResources } from './held-resources.ts'
 import type { DemandingPod } from './room.ts'
 
 /** Spec of a pod with what a scheduler reads of it. */
-export type ScheduledSpec = DemandingSpec & { readonly schedulingGates?: readonly unknown[] }
+export type ScheduledSpec = DemandingSpec & { readonly schedulingGates?: readonly unknown[]; readonly preemptionPolicy?: string }
 
 /** @returns the spec of the pod or template, with what a scheduler reads of it */
 export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
@@ -23,6 +23,7 @@ export function toDemandingPod(pod: Pod): DemandingPod {
     priority: spec.priority ?? 0,
     demand: demandOf(withHeldResources(spec, pod)),
     ...(isLeaving && { isLeaving }),
+    ...(spec.preemptionPolicy === 'Never' && { isPatient: true }),
   }
 }
 

@@ -11,6 +11,14 @@ export interface DemandingPod {
   readonly demand: Demand
   /** Whether it is being deleted, and may be gone before another pod takes room. @default false */
   readonly isLeaving?: boolean
+  /** Whether it preempts no pod (`preemptionPolicy: Never`). @default false */
+  readonly isPatient?: boolean
+}
+
+/** The pod that a release brings. */
+export interface ComingPod extends Pick<DemandingPod, 'demand' | 'priority'> {
+  /** Highest priority of the pods of its DaemonSet that leave the node for it; undefined without one. */
+  readonly leavingPriority?: number | undefined
 }
 
 /** A node, and everything that runs on it. */
@@ -92,12 +100,12 @@ export interface Taker {
  * lower priority is scheduled after ours, and one that does not fit takes nothing.
  *
  * Pending pods come one after the other, or only one of them comes, because the others run elsewhere. Pods that are being deleted may be gone by
- * then, and a pending pod may preempt those of lower priority.
+ * then, and a pending pod may preempt those of lower priority. One that could have preempted the present pod as well would have done so by now.
  *
  * @param pending pods without a node that may run on this one
  * @returns null without one
  */
-export function takerIn(room: NodeRoom, ours: Pick<DemandingPod, 'demand' | 'priority'>, pending: readonly DemandingPod[]): Taker | null {
+export function takerIn(room: NodeRoom, ours: ComingPod, pending: readonly DemandingPod[]): Taker | null {
   const first = pending.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
   if (first.length === 0) return null
   const staying = room.pods.filter(({ isLeaving }) => isLeaving !== true)
@@ -120,12 +128,13 @@ function takerInTurn(room: NodeRoom, ours: Pick<DemandingPod, 'demand'>, pending
   return null
 }
 
-function takerAlone(room: NodeRoom, ours: Pick<DemandingPod, 'demand'>, pending: readonly DemandingPod[]): Taker | null {
+function takerAlone(room: NodeRoom, ours: ComingPod, pending: readonly DemandingPod[]): Taker | null {
   const occupied = usedIn(room)
   /** What stays if pods of lower priority are preempted, by their number. */
   const least = new Map([[0, occupied]])
   for (const pod of pending) {
-    const staying = room.pods.filter(({ priority }) => priority >= pod.priority)
+    const preempts = pod.isPatient !== true && pod.priority <= (ours.leavingPriority ?? Number.NEGATIVE_INFINITY)
+    const staying = preempts ? room.pods.filter(({ priority }) => priority >= pod.priority) : room.pods
     const preempted = room.pods.length - staying.length
     if (!least.has(preempted)) least.set(preempted, usedIn({ ...room, pods: staying }))
     for (const used of new Set([occupied, least.get(preempted)!])) {

@@ -68,7 +68,7 @@ function leaving(name: string, cpu: string): DemandingPod {
 }
 
 describe('a pending pod', () => {
-  const ours = pod('ours', { cpu: '2' }, { priority: 10 })
+  const ours = { ...pod('ours', { cpu: '2' }, { priority: 10 }), leavingPriority: 11 }
 
   it.each<[sentence: string, room: NodeRoom, pending: readonly DemandingPod[], taker: string | null]>([
     ['of the same priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 10 })], 'w'],
@@ -94,6 +94,18 @@ describe('a pending pod', () => {
       room(pod('a', { cpu: '2' }, { priority: 9 })),
       [pod('w', { cpu: '3' }, { priority: 10 })],
       'w',
+    ],
+    [
+      'does not preempt pods where its class forbids that',
+      room(pod('a', { cpu: '2' }, { priority: 9 })),
+      [{ ...pod('w', { cpu: '3' }, { priority: 10 }), isPatient: true }],
+      null,
+    ],
+    [
+      'preempts none where it could have preempted the present pod as well',
+      room(pod('a', { cpu: '2' }, { priority: 9 })),
+      [pod('w', { cpu: '3' }, { priority: 12 })],
+      null,
     ],
     [
       'does not preempt pods of its priority',

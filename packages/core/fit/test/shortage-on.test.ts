@@ -62,6 +62,18 @@ describe('the shortage on a node', () => {
     expect(shortageOn({ node, pods: [], pending }, ours)).toBe(isTaken ? text : null)
   })
 
+  it.each<[sentence: string, present: readonly Pod[], policy: object, isTaken: boolean]>([
+    ['that preempts others once the present pod is gone', [pod('old', { ...asking('1'), priority: 10 }, 'agent')], {}, true],
+    ['unless its class forbids that', [pod('old', { ...asking('1'), priority: 10 }, 'agent')], { preemptionPolicy: 'Never' }, false],
+    ['unless there is no present pod', [], {}, false],
+    ['unless it could have preempted the present pod', [pod('old', { ...asking('1'), priority: 9 }, 'agent')], {}, false],
+  ])('is what a pending pod takes %s', (_sentence, present, policy, isTaken) => {
+    const pods = [pod('low', { ...asking('3'), priority: 1 }), ...present]
+    const pending = [toPendingPod(pod('w', { ...asking('4'), ...tolerant, priority: 10, ...policy }))!]
+    const shortage = shortageOn({ node, pods, pending }, ours)
+    expect(shortage === null ? null : shortage.slice(0, 17)).toBe(isTaken ? 'the pending pod w' : null)
+  })
+
   it('is none beside a pending pod of the DaemonSet, which the release deletes', () => {
     const pending = [toPendingPod(pod('old', { ...asking('4'), ...tolerant, priority: 10 }, 'agent'))!]
     expect(shortageOn({ node, pods: [], pending }, ours)).toBeNull()

@@ -28,8 +28,8 @@ export interface Suspect {
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /**
-   * Epoch milliseconds since which the node has been away: it is not Ready, and its kubelet has never seen the pod. No deadline runs then,
-   * because the new version cannot be the cause. Absent otherwise.
+   * Epoch milliseconds since which the node has been away with this pod: its kubelet had fallen silent before the pod was created, and has never
+   * seen it. No deadline runs then, because the new version cannot be the cause. Absent otherwise.
    */
   readonly awayFromMs?: number | undefined
   /** Restarts of its pod's containers. */
@@ -93,7 +93,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
     hasLostNode: pod !== undefined && hasLostNode(node, pod),
-    ...(pod !== undefined && awayFrom(node, pod)),
+    ...awayFrom(node, pod ?? ending),
     restarts: pod?.restarts ?? 0,
   }
 }
@@ -106,15 +106,18 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
  */
 function hasLostNode({ ready, notReadySince, silentSince }: NodeView, { acknowledged, acknowledgedAt, createdAt }: FleetPod): boolean {
   if (ready || !acknowledged) return false
-  const silentMs = parseTime(silentSince)
-  if (silentMs !== null && silentMs < (parseTime(createdAt) ?? 0)) return false
+  if (wasSilentBefore(silentSince, createdAt)) return false
   const lostMs = parseTime(notReadySince)
   const takenMs = parseTime(acknowledgedAt)
   return lostMs === null || takenMs === null || lostMs >= takenMs
 }
 
-/** A time of the node may be missing, or from before the pod. Machines whose clocks differ change it by little. */
-function awayFrom({ ready, silentSince, notReadySince }: NodeView, { acknowledged, createdAt }: FleetPod): Pick<Suspect, 'awayFromMs'> {
-  if (ready || acknowledged) return {}
-  return { awayFromMs: Math.max(parseTime(createdAt) ?? 0, parseTime(silentSince ?? notReadySince) ?? 0) }
+function awayFrom({ ready, silentSince }: NodeView, pod: FleetPod | undefined): Pick<Suspect, 'awayFromMs'> {
+  if (ready || pod === undefined || pod.acknowledged || !wasSilentBefore(silentSince, pod.createdAt)) return {}
+  return { awayFromMs: parseTime(pod.createdAt) ?? 0 }
+}
+
+function wasSilentBefore(silentSince: string | undefined, createdAt: string | undefined): boolean {
+  const silentMs = parseTime(silentSince)
+  return silentMs !== null && silentMs < (parseTime(createdAt) ?? 0)
 }

@@ -5,6 +5,8 @@ import { at, type CaseSays, failedIn, fleetOf, judge, running, waiting } from '.
 
 const unreachable = 'node.kubernetes.io/unreachable'
 const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
+/** The kubelet fell silent before the pod was created. */
+const lost = { isNodeReady: false, answers: false, notReadySince: at(0) } as const
 const takenBad: Permit = { ...taken, wasBad: true }
 
 /** `a` in a case, beside a node that is well. */
@@ -92,24 +94,40 @@ describe('a node on which the new version failed', () => {
       want: ['a: NodeNotReady'],
     },
     'is not one that became NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
-    'is not one that is NotReady, and whose kubelet never sees the pod, past the deadline': {
-      says: a({ isNodeReady: false, ready: false, acknowledged: false }, { at: 9_000 }),
+    'is not one whose kubelet had fallen silent before its pod was created, and never sees it, past the deadline': {
+      says: a({ ...lost, ready: false, acknowledged: false }, { at: 9_000 }),
       want: [],
     },
-    'is not one whose pod is unschedulable there': {
+    'is not one whose pod is then being deleted': {
+      says: a({ ...lost, ready: false, acknowledged: false, terminating: true }, { at: 9_000 }),
+      want: [],
+    },
+    'is one that is NotReady past the deadline, though its kubelet responds and never sees the pod': {
+      says: a({ isNodeReady: false, ready: false, acknowledged: false }, { at: 9_000 }),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
+    'is one that turned NotReady while its pod was unschedulable': {
       says: a({ isNodeReady: false, ready: false, isUnschedulable: true }, { at: 9_000 }),
+      want: ['a: Unschedulable'],
+    },
+    'is one whose kubelet fell silent after its pod was created, and never sees it': {
+      says: a({ ...lost, notReadySince: at(30), ready: false, acknowledged: false }, { at: 9_000 }),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
+    'is not one whose pod is unschedulable there': {
+      says: a({ ...lost, ready: false, isUnschedulable: true }, { at: 9_000 }),
       want: [],
     },
     'is not one whose pod is unschedulable there, though it had no available pod before': {
       says: a(
-        { isNodeReady: false, ready: false, isUnschedulable: true },
+        { ...lost, ready: false, isUnschedulable: true },
         { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 100 }] },
       ),
       want: [],
     },
     'is one that had no available pod for that long before it went away': {
       says: a(
-        { isNodeReady: false, ready: false, acknowledged: false },
+        { ...lost, ready: false, acknowledged: false },
         { at: 9_000, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 600 }] },
       ),
       want: ['a: ProgressDeadlineExceeded'],

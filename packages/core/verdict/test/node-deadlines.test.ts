@@ -82,7 +82,10 @@ describe('the deadline of a node', () => {
     'that has failed already': a(waiting('ImagePullBackOff')),
     'that is Ready, and waits for minReadySeconds': a({}, { minReadyMs: 1_800_000 }),
     'of a release that is stopped': a({ ready: false }, { stopped: { since: at(5) } }),
-    'that is NotReady, and whose kubelet has not seen the pod': a({ isNodeReady: false, ready: false, acknowledged: false }),
+    'whose kubelet was silent before its pod was created': a({
+      ...{ isNodeReady: false, answers: false, notReadySince: at(0) },
+      ...{ ready: false, acknowledged: false },
+    }),
     'that was unhealthy before its update': a({ ready: false }, { permits: [{ ...taken, wasBad: true }] }),
     'whose failure was accepted': a(
       { ready: false },

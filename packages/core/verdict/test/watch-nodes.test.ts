@@ -62,9 +62,9 @@ describe('watchNodes', () => {
     expect(gone[0]).not.toHaveProperty('uid')
   })
 
-  describe('of a node that is away: NotReady, with a pod that its kubelet has not seen', () => {
+  describe('of a node that is away: its kubelet was silent before its pod was created, and has not seen it', () => {
     const pending = { ready: false, acknowledged: false, readyStamp: at(1) }
-    const away = { ...pending, isNodeReady: false }
+    const away = { ...pending, isNodeReady: false, answers: false, notReadySince: at(0) }
 
     it('counts no down time, and all of it once the node is Ready again', () => {
       const first = watch({ nodes: { a: away }, at: 20 })
@@ -82,13 +82,19 @@ describe('watchNodes', () => {
       expect(back).toMatchObject([{ downSince: at(5_008) }])
     })
 
-    it('keeps the down time from before it went away', () => {
-      const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
-      const gone = watch({ nodes: { a: { ...away, notReadySince: at(31) } }, watched, at: 5_000 })
+    it('keeps the down time from before its pod was created, also once it is back', () => {
+      const watched = [{ node: 'a', since: at(1), downSince: at(1) }]
+      const created = { createdAt: at(31), readyStamp: at(31) }
+      const gone = watch({ nodes: { a: { ...away, ...created } }, watched, at: 5_000 })
       expect(gone).toMatchObject([{ downSeconds: 30 }])
       expect(gone[0]).not.toHaveProperty('downSince')
-      const back = watch({ nodes: { a: pending }, watched: gone, at: 6_000 })
+      const back = watch({ nodes: { a: { ...pending, ...created } }, watched: gone, at: 6_000 })
       expect(back).toMatchObject([{ downSeconds: 30, downSince: at(6_000) }])
+    })
+
+    it('counts all of it where the kubelet fell silent after the pod was created: the version may be the cause', () => {
+      const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
+      expect(watch({ nodes: { a: { ...away, notReadySince: at(31) } }, watched, at: 5_000 })).toEqual(watched)
     })
 
     it('counts what the node had no pod for before its pod was created', () => {

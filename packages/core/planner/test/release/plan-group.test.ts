@@ -100,17 +100,22 @@ describe('planBatchRelease with a group (G13)', () => {
     },
     'leaves it for half a minute to a release that has given the group up and is paused before its next template begins': {
       view: { ...notBegun, ...held },
-      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Progressing' }))], freeForMs: 29_000 },
+      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Preparing' }))], freeForMs: 29_000 },
       want: { kind: 'writeStatus' },
     },
     'takes it after that': {
       view: { ...notBegun, ...held },
-      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Progressing' }))], freeForMs: 30_000 },
+      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Preparing' }))], freeForMs: 30_000 },
       want: takes,
+    },
+    'leaves it to a paused release in mid-release, which may have got its group later, with nodes in flight': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(overMember({ waiting: paused, observedRelease: 'r2', phase: 'Progressing' }))], freeForMs: 60_000 },
+      want: { kind: 'writeStatus' },
     },
     'leaves it to one that waits for the group': {
       view: { ...notBegun, ...held },
-      group: { members: [inCharge(overMember({ waiting: waitSince(0), phase: 'Progressing' }))], freeForMs: 30_000 },
+      group: { members: [inCharge(overMember({ waiting: waitSince(0), phase: 'Preparing', observedRelease: 'r2' }))], freeForMs: 30_000 },
       want: { kind: 'writeStatus' },
     },
     'forgets the Lease that it waited for once it is over and paused, although a machine was lost in its update': {
@@ -148,7 +153,7 @@ describe('planBatchRelease with a group (G13)', () => {
     'never takes the Lease before a release with nodes in flight, however long it is free': {
       view: { ...notBegun, ...held },
       group: {
-        members: [inCharge(aMember({ groupLease: NAME, flight: { state: 'stopped', permits: [permitFor('a')] } }))],
+        members: [inCharge(aMember({ groupLease: NAME, phase: 'Preparing', flight: { state: 'stopped', permits: [permitFor('a')] } }))],
         freeForMs: 3_600_000,
       },
       want: { kind: 'writeStatus' },

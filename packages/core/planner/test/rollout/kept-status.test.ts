@@ -48,6 +48,18 @@ describe('the annotation that keeps holds', () => {
     expect((fake.rollout?.status?.heldRevisions ?? []).map(({ revision }) => revision)).toEqual(want)
   })
 
+  it('counts for the digest with restored config, where definitions have dropped it alone from the status (G12)', () => {
+    const fake = aborted()
+    const held = fake.rollout!.status!.heldRevisions!
+    const text = JSON.stringify(held.map((one) => ({ ...one, digestWithRestoredConfig: 'd2' })))
+    fake.rollout = {
+      ...fake.rollout!,
+      metadata: { ...fake.rollout!.metadata, annotations: { ...fake.rollout!.metadata.annotations, [HELD_REVISIONS_ANNOTATION]: text } },
+    }
+    settle(fake)
+    expect(JSON.parse(keptBy(fake)!)).toMatchObject([{ revision: 'hash-v2', digestWithRestoredConfig: 'd2' }])
+  })
+
   it('keeps what identifies the template, also with the config that a rollback restored', () => {
     const held = { ...hold, digestWithRestoredConfig: 'd2', reverted: true }
     expect(JSON.parse(holdsText({ heldRevisions: [held] })!)).toEqual([{ ...hold, digestWithRestoredConfig: 'd2' }])

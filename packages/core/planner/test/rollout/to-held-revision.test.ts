@@ -1,6 +1,6 @@
 import type { DaemonSet } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
-import { heldTemplate, templateDigest } from '../../src/rollout/held/held-revisions.ts'
+import { heldTemplate, templateDigest, withHeld } from '../../src/rollout/held/held-revisions.ts'
 import { toHeldRevision } from '../../src/rollout/held/to-held-revision.ts'
 import type { RolloutView } from '../../src/rollout/view/rollout-view.ts'
 
@@ -21,6 +21,16 @@ function held(present: object, stable: object | null): (applied: object) => bool
   expect(one.digest).toBe(templateDigest(present))
   return (applied) => heldTemplate([one], { spec: { template: applied } }) === one
 }
+
+it('no template is blocked twice: a retry lifts one hold', () => {
+  const first = { digest: 'a', revision: 'r1', digestWithRestoredConfig: 'x' }
+  const second = { digest: 'b', revision: 'r2', digestWithRestoredConfig: 'x' }
+  const third = { digest: 'x', revision: 'r3' }
+  expect(withHeld([first], second)).toEqual([first, { digest: 'b', revision: 'r2' }])
+  expect(withHeld([third], second)).toEqual([third, { digest: 'b', revision: 'r2' }])
+  expect(withHeld([first], { ...second, digestWithRestoredConfig: 'y' })).toHaveLength(2)
+  expect(withHeld([first], { ...second, digestWithRestoredConfig: 'y' })[1]).toHaveProperty('digestWithRestoredConfig', 'y')
+})
 
 describe('a version that was rolled back is blocked', () => {
   it.each<[sentence: string, present: object, stable: object | null, applied: object, isHeld: boolean]>([

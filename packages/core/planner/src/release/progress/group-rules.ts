@@ -78,11 +78,12 @@ export function nextInLine({ release, group }: ReleaseView): BatchRelease | null
 }
 
 /**
- * Whether the release has no Lease, and asks for none. It gave the group up while it was quiet or resting, and has opened nothing since. So its
- * nodes in flight are those that it left behind, even if the next template is stopped before it begins.
+ * Whether the release has no Lease, asks for none, and is stopped before it begins. Its nodes in flight are those that the release before it left
+ * behind. One that has begun may have got its group later, with nodes of its own in flight.
  */
 function hasGivenUp({ status }: BatchRelease): boolean {
-  return status?.flight?.state === 'stopped' && status.groupLease === undefined && !isGroupWait(status.waiting?.reason)
+  const isBegun = status?.phase !== 'Preparing'
+  return !isBegun && status.flight?.state === 'stopped' && status.groupLease === undefined && !isGroupWait(status.waiting?.reason)
 }
 
 /** Reason of a stop while a release waits for its group. @see groupWaitReasons for those of `status.waiting` */

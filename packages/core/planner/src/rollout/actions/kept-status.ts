@@ -26,12 +26,23 @@ import type { RolloutView } from '../view/rollout-view.ts'
 export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => RolloutStatus | undefined): RolloutView {
   const { rollout } = view
   const { status } = rollout
-  if (status !== undefined && !hasLostAnswers(rollout)) return view
+  if (status !== undefined && !hasLostAnswers(rollout)) return withRestoredDigests(view)
   const kept = keptStatus(view)
   const ended = endedIn(view)
   if (Object.keys(kept).length === 0 && ended === undefined) return view
   const begun = ended ?? { phase: 'Initial', currentStepIndex: 0, currentStepState: '' }
   return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
+}
+
+/** Definitions of a version that does not know the digest with restored config drop it alone. */
+function withRestoredDigests(view: RolloutView): RolloutView {
+  const { status } = view.rollout
+  const kept = new Map(keptHolds(view.rollout).map(({ digest, digestWithRestoredConfig }) => [digest, digestWithRestoredConfig]))
+  const isLost = ({ digest, digestWithRestoredConfig }: HeldRevision): boolean =>
+    digestWithRestoredConfig === undefined && kept.get(digest) !== undefined
+  if (status?.heldRevisions?.some(isLost) !== true) return view
+  const heldRevisions = status.heldRevisions.map((one) => (isLost(one) ? { ...one, digestWithRestoredConfig: kept.get(one.digest) } : one))
+  return { ...view, rollout: { ...view.rollout, status: { ...status, heldRevisions } } }
 }
 
 type KeptStatus = Partial<Pick<RolloutStatus, 'heldRevisions' | 'releaseGeneration' | 'failure' | 'acceptedActions' | 'stableRevision'>>
@@ -81,8 +92,9 @@ type Holds = Pick<RolloutStatus, 'heldRevisions'>
 
 /** Whether the annotation must be written before the status: it always holds at least what the status does. */
 export function mustKeepHoldsFirst(rollout: Rollout, { heldRevisions = [] }: Holds): boolean {
-  const kept = new Set(keptHolds(rollout).map(({ digest }) => digest))
-  return heldRevisions.some(({ digest }) => !kept.has(digest))
+  const textOf = ({ digest, digestWithRestoredConfig = '' }: HeldRevision): string => `${digest} ${digestWithRestoredConfig}`
+  const kept = new Set(keptHolds(rollout).map(textOf))
+  return heldRevisions.some((one) => !kept.has(textOf(one)))
 }
 
 /** @returns the annotation's text; null: no annotation */

@@ -34,9 +34,12 @@ export function templateDigest(template: object): string {
 /** Templates are frozen and used in every pass. */
 const digests = new WeakMap<object, string>()
 
-/** Adds a hold; the same template once, and the oldest is dropped first. */
+/** Adds a hold; the same template once, and the oldest is dropped first. A retry lifts one hold, so no other one is for the same template. */
 export function withHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
-  return [...held.filter(({ digest }) => digest !== one.digest), one].slice(-HELD_REVISIONS_MAX)
+  const { digestWithRestoredConfig: restored, ...alone } = one
+  const others = held.filter(({ digest }) => digest !== one.digest)
+  const isKnown = others.some(({ digest, digestWithRestoredConfig }) => digest === restored || digestWithRestoredConfig === restored)
+  return [...others, restored !== undefined && isKnown ? alone : one].slice(-HELD_REVISIONS_MAX)
 }
 
 /** Adds the hold of a version that is rolled back to the stable revision. That one is held no longer, whichever hash it has by now. */
