@@ -173,7 +173,7 @@ describe('a release that is over, and lost a machine in the update of its node (
     await a.patchRollout({ spec: { strategy: { paused: true } } })
     await a.untilWaiting('Paused')
     await b.setImage('v2')
-    await stage.until('log-agent has updated the nodes that are well', async () => (await b.nodesOn('v2')).length >= 3, 20 * 60_000)
+    await stage.until('log-agent updates nodes', async () => (await b.nodesOn('v2')).length >= 3, 20 * 60_000)
     expectKept(stage)
   })
 
@@ -183,7 +183,7 @@ describe('a release that is over, and lost a machine in the update of its node (
     await a.setImage('v3')
     await stage.pass(30_000)
     await b.setImage('v2')
-    await stage.until('log-agent has updated the nodes that are well', async () => (await b.nodesOn('v2')).length >= 3, 20 * 60_000)
+    await stage.until('log-agent updates nodes', async () => (await b.nodesOn('v2')).length >= 3, 20 * 60_000)
     expect(await a.nodesOn('v3')).toEqual([])
     expectKept(stage)
   })
@@ -387,7 +387,7 @@ describe('the Lease of a group', () => {
         actor.startsWith('controller') && resource.resource === 'leases' ? { kind: 'error', error: forbidden } : undefined,
     })
     await a.setImage('v2')
-    await a.untilWaiting('GroupFailed')
+    await a.untilWaiting('GroupNotAllowed')
     expect(await waitOf(a)).toContain('403 Forbidden: leases is forbidden; grant the controller the rights')
     allow()
     await a.untilReleased('v2')

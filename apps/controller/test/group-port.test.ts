@@ -76,7 +76,7 @@ it('reads again after some seconds, and always where a record is to be opened', 
 it('names the missing right instead of failing', async () => {
   answers[`GET ${OWN}`] = [403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'leases is forbidden' }]
   expect(await port().group(release(), true, never)).toMatchObject({
-    refused: { reason: 'GroupFailed', message: expect.stringContaining('leases is forbidden') },
+    refused: { reason: 'GroupNotAllowed', message: expect.stringContaining('leases is forbidden') },
   })
 })
 
@@ -104,7 +104,7 @@ it('uses no Lease of before once it may not be read', async () => {
   await reader.group(release(), false, never)
   answers[`GET ${OWN}`] = [403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'leases is forbidden' }]
   clock.advance(4_000)
-  expect(await reader.group(release(), false, never)).toMatchObject({ refused: { reason: 'GroupFailed' } })
+  expect(await reader.group(release(), false, never)).toMatchObject({ refused: { reason: 'GroupNotAllowed' } })
 })
 
 it.each(['a%b', '', '..', 'node-drainer', 'tranche-group', 'tranche-group.A', 'tranche-group.a.b.c', `tranche-group.${'a'.repeat(64)}`])(

@@ -40,14 +40,18 @@ export interface GroupReader extends GroupPort {
   /**
    * An error status of the API server becomes a refusal, with which nothing opens.
    *
-   * @param live reads the Lease from the API server itself; otherwise a copy of a few seconds ago may do, in an outage of a minute ago
+   * @param live reads the Lease from the API server itself; otherwise a copy of up to 4 s ago may do, in an outage of up to 60 s
+   * @throws {AppError} if there is no response
    */
   group(release: BatchRelease, live: boolean, signal: AbortSignal): Promise<ReleaseReading['group']>
 }
 
-/** How long (ms) a Lease that was read is kept, and used by passes that open nothing. Users may name any number of groups. */
-const KEPT_MS = 4_000
-/** How long (ms) it is used while the API server fails to read it again: a short outage closes no record. */
+/** How long (ms) passes that open nothing use a Lease without reading it again. */
+const FRESH_MS = 4_000
+/**
+ * How long (ms) they use it while the API server fails to read it again: a short outage closes no record. Then it is dropped: users may name any
+ * number of groups.
+ */
 const OUTAGE_MS = 60_000
 
 const NOT_ALLOWED: GroupRefusal = {
@@ -95,7 +99,7 @@ async function groupOfRelease(
   } catch (error) {
     // G9: stops and deletions need no Lease, and nothing opens without one.
     if (!(error instanceof KubeStatusError)) throw error
-    return { ...read, lease: null, holder: undefined, refused: { reason: 'GroupFailed', message: unreadText(error) } }
+    return { ...read, lease: null, holder: undefined, refused: unreadRefusal(error) }
   }
 }
 
@@ -120,7 +124,7 @@ class GroupLeases {
   async readOrKept(name: string, signal: AbortSignal): Promise<Lease | null> {
     const kept = this.#kept.get(name)
     const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : this.#parts.clock.monotonicMs() - kept.atMs
-    if (kept !== undefined && ageMs < KEPT_MS) return kept.lease
+    if (kept !== undefined && ageMs < FRESH_MS) return kept.lease
     try {
       return await this.read(name, signal)
     } catch (error) {
@@ -192,11 +196,11 @@ function isOutage(error: unknown): boolean {
   return error instanceof KubeStatusError && (error.status === 401 || error.status === 429 || error.status >= 500)
 }
 
-function unreadText(error: KubeStatusError): string {
-  const fix = isForbidden(error)
-    ? 'grant the controller the rights of docs/operations/permissions.md'
-    : 'the controller reads it again by itself; if this lasts, check the API server'
-  return `the Lease of the group cannot be read: ${error.message}; ${fix}`
+function unreadRefusal(error: KubeStatusError): GroupRefusal {
+  const unread = `the Lease of the group cannot be read: ${error.message}`
+  if (isForbidden(error))
+    return { reason: 'GroupNotAllowed', message: `${unread}; grant the controller the rights of docs/operations/permissions.md` }
+  return { reason: 'GroupFailed', message: `${unread}; the controller reads it again by itself; if this lasts, check the API server` }
 }
 
 function leaseHeldBy(

@@ -261,8 +261,9 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
 const groupNexts: Readonly<Record<GroupWaitReason, () => string>> = {
   GroupBusy: () => 'the other release of the group is over, is paused, or is deleted with its Rollout',
   GroupLocked: () => 'the program that holds the Lease of the group deletes it',
-  GroupFailed: () => 'the controller can read and take the Lease of the group: it has the permissions of rbac.groups',
-  GroupNotAllowed: () => 'the installation allows groups (rbac.groups: true in the chart), or the policy names none',
+  GroupFailed: () => 'the controller can read and take the Lease of the group',
+  GroupNotAllowed: () =>
+    'the installation allows groups and grants their rights (rbac.groups: true in the chart), or the policy names none',
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {

@@ -26,7 +26,7 @@ describe('a release that waits for a check or its group', () => {
     const facts = aReading(waitsFor(reason))
     const { outcome, need } = summarizeRollout(facts)
     const { answer, rule, next } = explainRollout(facts)
-    const isForPerson = reason.endsWith('NotAllowed') || reason === 'GroupFailed'
+    const isForPerson = reason.endsWith('NotAllowed')
     expect(outcome).toBe(isForPerson ? 'Blocked' : 'Running')
     expect(need).toEqual(
       isForPerson

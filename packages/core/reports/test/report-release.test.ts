@@ -71,14 +71,17 @@ describe('what a Rollout waits for', () => {
       { rule: 'Group', next: 'the program that holds the Lease of the group deletes it' },
     ],
     [
-      'the right to read the Lease of its group',
+      'an API server that fails to read the Lease of its group',
       { status: waiting('GroupFailed', 'group agents: the Lease of the group cannot be read') },
-      { rule: 'Group', next: 'the controller can read and take the Lease of the group: it has the permissions of rbac.groups' },
+      { rule: 'Group', next: 'the controller can read and take the Lease of the group' },
     ],
     [
       'an installation that allows groups',
       { status: waiting('GroupNotAllowed', 'the installation does not allow groups') },
-      { rule: 'Group', next: 'the installation allows groups (rbac.groups: true in the chart), or the policy names none' },
+      {
+        rule: 'Group',
+        next: 'the installation allows groups and grants their rights (rbac.groups: true in the chart), or the policy names none',
+      },
     ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
     [

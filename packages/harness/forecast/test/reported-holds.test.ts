@@ -111,15 +111,21 @@ describe('a release is stopped', () => {
     ],
     ['not by a reason of a newer version', snapshotWith({ drain: {} }, { blocked: ['constructor'] }), null, null],
     [
-      'by a group whose Lease cannot be read',
-      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      'by a group that the installation does not allow',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupNotAllowed' }),
       null,
       'it waits',
     ],
     [
       'not by a group that the planned policy does not name',
-      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupNotAllowed' }),
       {},
+      null,
+    ],
+    [
+      'not by a group whose Lease the API server fails to read, which ends',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      null,
       null,
     ],
     [

@@ -45,8 +45,8 @@ export interface ReleaseMemory {
   groupFreeSinceMs: number | null
   /** Monotonic time before which a Lease that could not be given up is not written again. */
   leaveAgainMs: number
-  /** Why the Lease could not be taken, and the monotonic time before which it is not tried again; null: it was taken, or never tried. */
-  takeFailed: { readonly why: string; readonly againMs: number } | null
+  /** Why this Lease could not be taken, and the monotonic time before which it is not tried again; null: it was taken, or never tried. */
+  takeFailure: { readonly lease: string; readonly why: string; readonly againMs: number } | null
   /** Deletable pod, and since when it has been one (monotonic); null: there is none. */
   undeleted: Sighting | null
   /** Deleted BatchRelease, and since when it has been seen deleted (monotonic); null: it is not deleted. */
@@ -72,7 +72,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     revisionMissingSinceMs: null,
     groupFreeSinceMs: null,
     leaveAgainMs: 0,
-    takeFailed: null,
+    takeFailure: null,
     undeleted: null,
     deleted: null,
     pauseRefused: false,
@@ -147,11 +147,12 @@ function groupView({ group }: ReleaseReading, memory: ReleaseMemory, monotonicMs
   else memory.groupFreeSinceMs ??= monotonicMs
   const { groupFreeSinceMs: sinceMs } = memory
   if (group === undefined) return undefined
-  const { takeFailed } = memory
+  const { takeFailure } = memory
+  const isHeldOff = takeFailure?.lease === group.name && monotonicMs < takeFailure.againMs
   return {
     ...group,
     freeForMs: sinceMs === null ? null : monotonicMs - sinceMs,
     leaveFailed: monotonicMs < memory.leaveAgainMs,
-    takeFailed: takeFailed !== null && monotonicMs < takeFailed.againMs ? takeFailed.why : undefined,
+    takeFailure: isHeldOff ? takeFailure.why : undefined,
   }
 }

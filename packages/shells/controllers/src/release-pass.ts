@@ -152,11 +152,11 @@ async function takeGroup(name: string, view: ReleaseView, doing: Doing): Promise
     await cluster.takeLease(name, view.group?.lease ?? null, view.release, signal)
   } catch (error) {
     if (signal.aborted || isLostRace(error) || !isAppError(error)) throw error
-    memory.takeFailed = { why: error.message, againMs: clock.monotonicMs() + TAKE_AGAIN_MS }
+    memory.takeFailure = { lease: name, why: error.message, againMs: clock.monotonicMs() + TAKE_AGAIN_MS }
     log.warn({ ...fieldsOf(view.release), lease: name, err: error }, 'could not take group')
     return again
   }
-  memory.takeFailed = null
+  memory.takeFailure = null
   log.info({ ...fieldsOf(view.release), lease: name }, 'took group')
   return again
 }

@@ -20,3 +20,16 @@ it('keeps what is known of unhealthy nodes while definitions hide the watch data
   expect(watchedIn({}, 'outdated')).toEqual(watchedNodes)
   expect(watchedIn(stored.status)).toEqual(watchedNodes)
 })
+
+it.each<[sentence: string, lease: string, afterMs: number, why: string | undefined]>([
+  ['says why a Lease could not be taken', 'tranche-group.a', 9_999, 'exceeded quota'],
+  ['does not once it may be tried again', 'tranche-group.a', 10_000, undefined],
+  ['does not for the Lease of another group, after a change of the policy', 'tranche-group.b', 0, undefined],
+])('%s', (_sentence, lease, afterMs, why) => {
+  const clock = new FakeClock()
+  const memory = memoryOf(new Map(), { namespace: 'demo', name: 'agent' }, clock)
+  memory.takeFailure = { lease: 'tranche-group.a', why: 'exceeded quota', againMs: clock.monotonicMs() + 10_000 }
+  clock.advance(afterMs)
+  const group = { wanted: lease, name: lease, lease: null, holder: undefined, members: [], refused: null }
+  expect(viewOf({ ...aReading({ state: 'stopped' }), group }, memory, clock).group?.takeFailure).toBe(why)
+})

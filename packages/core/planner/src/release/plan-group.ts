@@ -7,7 +7,7 @@ import { isAfterEnd } from '@tranche/verdict'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
-import { canTakeGroup, GROUP_BUSY, isReleaseOver, isQuiet, isResting, lacksWorkload, nextInLine } from './progress/group-rules.ts'
+import { canTakeGroup, GROUP_BUSY, wasLastBatchReady, isQuiet, isResting, lacksWorkload, nextInLine } from './progress/group-rules.ts'
 import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
@@ -45,7 +45,7 @@ function isToLeave(view: ReleaseView, group: GroupView, wanted: Wanted): boolean
   if (group.wanted !== group.name || isFinalized(view)) return true
   if (release.metadata.deletionTimestamp !== undefined && !isInCharge(view, daemonSet)) return true
   // F11: a record that was lost may have had nodes in flight.
-  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && hasNothingDown(view, group) && !isRecordLost(view)
+  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && needsGroupNoMore(view, group) && !isRecordLost(view)
   return wanted.kind === 'allow' && release.status?.flight?.state === 'stopped' && restsInGroup(view, wanted.progress)
 }
 
@@ -54,9 +54,9 @@ function isStopped({ status }: BatchRelease): boolean {
 }
 
 /** Without the Lease, a release that is over has nothing down but nodes left behind. */
-function hasNothingDown({ release, daemonSet }: ReleaseView, { lease, refused }: GroupView): boolean {
+function needsGroupNoMore({ release, daemonSet }: ReleaseView, { lease, refused }: GroupView): boolean {
   if (isQuiet(release) || isResting(release) || (daemonSet === undefined && lacksWorkload(release))) return true
-  return refused === null && !isHeldBy(lease, release) && isReleaseOver(release)
+  return refused === null && !isHeldBy(lease, release) && wasLastBatchReady(release)
 }
 
 /** G13: takes the Lease when it is free and this release is the first in line; ends the hold of a release that is gone or in no group. */
@@ -66,7 +66,7 @@ export function planGroupTake(view: ReleaseView, wanted: Wanted): BatchReleasePl
   // The status first says which Lease it is, so that it is given up again after a crash.
   if (group.wanted === null || release.status?.groupLease !== group.wanted) return null
   if (canTakeGroup(release, group))
-    return nextInLine(view) === null && group.takeFailed === undefined ? { kind: 'takeGroup', lease: group.name } : null
+    return nextInLine(view) === null && group.takeFailure === undefined ? { kind: 'takeGroup', lease: group.name } : null
   return group.leaveFailed !== true && isAbandoned(group) ? { kind: 'freeGroup', lease: group.name } : null
 }
 

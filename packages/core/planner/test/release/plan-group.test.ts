@@ -286,7 +286,7 @@ describe('planBatchRelease with a group (G13)', () => {
     },
     'says why the free Lease could not be taken, and writes it no more for a while': {
       view: { ...notBegun, status: { groupLease: NAME, waiting: waitSince(-60_000) } },
-      group: { takeFailed: 'exceeded quota' },
+      group: { takeFailure: 'exceeded quota' },
       want: {
         kind: 'writeStatus',
         status: {
@@ -297,7 +297,7 @@ describe('planBatchRelease with a group (G13)', () => {
     'says that another release has the Lease, although it could not be taken before': {
       view: { ...notBegun, ...held },
       holder: 'other',
-      group: { takeFailed: 'exceeded quota' },
+      group: { takeFailure: 'exceeded quota' },
       want: { kind: 'writeStatus', status: { waiting: { reason: 'GroupBusy' } } },
     },
     'replaces the name of a Lease in the status that is none, while it waits': {

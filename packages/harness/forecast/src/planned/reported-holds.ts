@@ -67,8 +67,8 @@ const lacks: Readonly<Record<BlockedReason, RightReason | null>> = {
   Draining: null,
 }
 
-/** Waits of a release for its group that no other release ends. */
-const groupLacks: readonly string[] = ['GroupFailed', 'GroupNotAllowed'] satisfies readonly GroupWaitReason[]
+/** Waits of a release for its group that only a person ends. */
+const groupLacks: readonly string[] = ['GroupNotAllowed'] satisfies readonly GroupWaitReason[]
 
 /**
  * Reads the holds that stay with the planned policy.

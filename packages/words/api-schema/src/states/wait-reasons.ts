@@ -91,8 +91,7 @@ export const personWaits: Readonly<
   Draining: false,
   GroupBusy: false,
   GroupLocked: false,
-  // Only a request that is forbidden.
-  GroupFailed: true,
+  GroupFailed: false,
   GroupNotAllowed: true,
   [ACCEPTED_FAILED]: true,
   [UNAVAILABLE_BEFORE]: true,

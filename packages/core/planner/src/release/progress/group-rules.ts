@@ -1,7 +1,7 @@
 import { type BatchRelease, isGroupWait } from '@tranche/api-schema'
 import type { ReleaseView } from '../view/release-view.ts'
 import { isAfterEnd, knownFailure } from '@tranche/verdict'
-import { isStatusOfRelease } from '../view/is-finalized.ts'
+import { isAtEnd, isStatusOfRelease } from '../view/is-finalized.ts'
 import { groupNameOf, type GroupView, isFree, isHeldBy, isLeaving } from '../view/group-view.ts'
 
 /** How long (ms) a free Lease waits for the first release in line before any other release may take it. */
@@ -28,7 +28,9 @@ export function isQuiet({ status }: BatchRelease): boolean {
 export function isResting(release: BatchRelease): boolean {
   const { status } = release
   if (status?.flight?.state !== 'stopped') return false
-  return status.waiting?.reason === 'NodesLeft' || (status.groupLease === undefined && isReleaseOver(release)) || hasFailedAtLeft(release)
+  return (
+    status.waiting?.reason === 'NodesLeft' || (status.groupLease === undefined && wasLastBatchReady(release)) || hasFailedAtLeft(release)
+  )
 }
 
 /** Whether a failure after the end has stopped the release, and no node of it is in flight but those on which it failed. */
@@ -39,10 +41,8 @@ function hasFailedAtLeft(release: BatchRelease): boolean {
 }
 
 /** Whether the last batch was ready, and no node left has begun an update since: a stop does not change that. */
-export function isReleaseOver(release: BatchRelease): boolean {
-  const { spec, status } = release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return false
-  return isStatusOfRelease(release) && status.canaryStatus?.batchState === 'Ready'
+export function wasLastBatchReady(release: BatchRelease): boolean {
+  return isAtEnd(release) && isStatusOfRelease(release) && release.status?.canaryStatus?.batchState === 'Ready'
 }
 
 /** Whether the release is stopped because its DaemonSet does not exist: then no node of it can come back, and nothing of it can be deleted. */

@@ -19,7 +19,8 @@ export function groupWait(view: ReleaseView): GroupWait {
     return { reason: group.refused.reason, message: `${named} (downtime.group of the policy): ${group.refused.message}` }
   if (group.name !== group.wanted) return busy(`${named}: leaving the former group first`)
   const { lease } = group
-  if (group.takeFailed !== undefined && canTakeGroup(release, group) && nextInLine(view) === null) return notTaken(named, group.takeFailed)
+  if (group.takeFailure !== undefined && canTakeGroup(release, group) && nextInLine(view) === null)
+    return notTaken(named, group.takeFailure)
   if (isHeldBy(lease, release)) return busy(`${named}: taking its Lease again`)
   if (isFree(lease)) return busy(freeText(named, nextInLine(view)))
   const holder = groupHolderOf(lease)
@@ -32,7 +33,7 @@ export function groupWait(view: ReleaseView): GroupWait {
 }
 
 function notTaken(named: string, why: string): GroupWait {
-  const fix = 'the controller tries again by itself; if this lasts, grant it the rights of docs/operations/permissions.md'
+  const fix = 'the controller tries again by itself; if this lasts, fix what the message names (rights: docs/operations/permissions.md)'
   return { reason: 'GroupFailed', message: `${named} (downtime.group of the policy): its Lease cannot be taken: ${why}; ${fix}` }
 }
 

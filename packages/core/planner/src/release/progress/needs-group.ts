@@ -1,5 +1,5 @@
 import { groupNameOf } from '../view/group-view.ts'
-import { isFinalized, isStatusOfRelease } from '../view/is-finalized.ts'
+import { isAtEnd, isFinalized, isStatusOfRelease } from '../view/is-finalized.ts'
 import type { ReleaseView } from '../view/release-view.ts'
 import type { BatchProgress } from './batch-progress.ts'
 import { isQuiet, mayOpen } from './group-rules.ts'
@@ -19,9 +19,9 @@ export function needsGroup(view: ReleaseView, progress: BatchProgress): boolean 
  * ready only while the record is open.
  */
 function isEnding({ release }: ReleaseView, progress: BatchProgress): boolean {
-  const { spec, status } = release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(release)) return false
-  return progress.old.length === 0 && status.canaryStatus?.batchState === 'Ready' && isQuiet(release) && status.flight !== undefined
+  const { status } = release
+  if (!isAtEnd(release) || !isStatusOfRelease(release)) return false
+  return progress.old.length === 0 && status?.canaryStatus?.batchState === 'Ready' && isQuiet(release) && status.flight !== undefined
 }
 
 /** Whether only nodes are left that cannot be updated now: the release needs no group until they return. */

@@ -4,7 +4,7 @@ import { daemonSetAnnotations, rolloutOf, parseTime } from '@tranche/kube-types'
 import { hasOldPod, updatedPod } from '@tranche/fence'
 import { isAfterEnd } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
-import { isStatusOfRelease } from '../view/is-finalized.ts'
+import { isAtEnd, isStatusOfRelease } from '../view/is-finalized.ts'
 import { isInCharge, type ReleaseView } from '../view/release-view.ts'
 
 /** How long (ms) the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
@@ -29,10 +29,9 @@ export interface LeftBehind {
 
 /** Nodes left behind by a release that is otherwise over; null while it is not over, or without such nodes. */
 export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehind | null {
-  const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return null
+  if (!isAtEnd(view.release)) return null
   if (settleLeftMs(view, progress) > 0 && (progress.state === 'Ready' || !wasOver(view))) return null
-  const behind = nodesNotDone(view.fleet, progress, status.flight)
+  const behind = nodesNotDone(view.fleet, progress, view.release.status?.flight)
   return namesLeft(behind).length > 0 ? behind : null
 }
 
@@ -95,15 +94,13 @@ function isDown({ desired, desiredOnReturn, ready }: NodeView): boolean {
  * Nodes in flight are not among them. Undefined before the end.
  */
 export function excusedAtEnd(view: ReleaseView, revision: string): readonly string[] | undefined {
-  const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !wasOver(view)) return undefined
-  const inFlight = new Set(status.flight?.permits.map(({ node }) => node))
+  if (!isAtEnd(view.release) || !wasOver(view)) return undefined
+  const inFlight = new Set(view.release.status?.flight?.permits.map(({ node }) => node))
   return view.fleet.nodes.flatMap((node) => (updatedPod(node, revision) === undefined || inFlight.has(node.name) ? [] : [node.name]))
 }
 
 /** Whether the release is over for readers of `in-progressing`, though nodes are left; once true, it stays true. */
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {
-  const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
+  if (!isAtEnd(view.release) || !isStatusOfRelease(view.release)) return false
   return leftBehind(view, progress) !== null || isPublishedAsOver(view)
 }

@@ -9,7 +9,7 @@ import { controlledBy, type ReleaseView } from '../view/release-view.ts'
 import { revisionsOfRelease } from '../view/revisions-of-release.ts'
 import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
-import { isStatusOfRelease } from '../view/is-finalized.ts'
+import { isAtEnd, isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { excusedAtEnd, leftBehind } from './the-end.ts'
 import { GROUP_BUSY } from './group-rules.ts'
@@ -100,9 +100,8 @@ function driftStop(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
 
 /** Whether the release is finishing with no node left: a changed strategy then takes no pod, and is the user's again at the end. */
 function isAllUpdated(view: ReleaseView, daemonSet: DaemonSet): boolean {
-  const { spec, status } = view.release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
-  if ((status.flight?.permits.length ?? 0) > 0) return false
+  if (!isAtEnd(view.release) || !isStatusOfRelease(view.release)) return false
+  if ((view.release.status?.flight?.permits.length ?? 0) > 0) return false
   const wanted = allowanceFor(view, daemonSet, 1)
   if (wanted.kind !== 'allow' || wanted.progress.state !== 'Ready') return false
   return wanted.progress.old.length === 0 && leftBehind(view, wanted.progress) === null

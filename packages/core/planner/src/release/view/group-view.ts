@@ -19,8 +19,8 @@ export interface GroupView {
   readonly freeForMs: number | null
   /** Whether the Lease could not be given up a short time ago. Nothing else waits for it: without its holder, another release frees it. */
   readonly leaveFailed?: boolean
-  /** Why the Lease could not be taken a short time ago, in the words of the API server; undefined where it was, or may be tried now. */
-  readonly takeFailed?: string | undefined
+  /** Why the Lease could not be taken a short time ago; undefined where it was, or may be tried now. */
+  readonly takeFailure?: string | undefined
 }
 
 /** Why the Leases of groups cannot be used, and the fix. */

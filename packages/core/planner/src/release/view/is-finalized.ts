@@ -29,6 +29,11 @@ export function isStoppedAtEnd({ state, holds }: Pick<FlightRecord, 'state' | 'h
   return state === 'stopped' && holds.some(({ reason }) => reason === FINALIZED)
 }
 
+/** Whether the last batch is open, and the status says that the release is finishing. */
+export function isAtEnd({ spec, status }: BatchRelease): boolean {
+  return spec.releasePlan.batchPartition === undefined && status?.phase === 'Finalizing'
+}
+
 /** Whether the status is of the release in the spec, not of the one before it. */
 export function isStatusOfRelease({ spec, status }: BatchRelease): boolean {
   return (status?.observedRelease ?? '') === (spec.tranche?.release ?? '')
