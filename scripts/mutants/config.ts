@@ -63,8 +63,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'G12',
     fault: 'a retry lifts one of two holds of a template',
     file: 'packages/core/planner/src/rollout/held/held-revisions.ts',
-    find: 'restored !== undefined && isKnown ? alone : one',
-    replace: 'one',
+    find: 'restored !== undefined && digests.includes(restored) ? alone : held',
+    replace: 'held',
     tests: ['packages/core/planner/test/rollout/to-held-revision.test.ts'],
   },
   {

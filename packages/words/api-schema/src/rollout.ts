@@ -161,7 +161,7 @@ export const heldRevisionSchema = z.object({
   revision: z.string().optional().meta({ description: 'controller-revision-hash when the template was blocked.' }),
   digestWithRestoredConfig: z.string().optional().meta({
     description:
-      'Digest of the template with the copies of config that the rollback restored. A manifest that is applied again brings that.',
+      'Digest of the template with the copies of config that the rollback restored, as re-applying its manifest brings it. Absent if it restored no others.',
   }),
   reason: known(heldReasons).optional().meta({ description: 'Why the template is blocked: Aborted or Failed.' }),
   at: time().optional().meta({ description: 'Time when the template was blocked.' }),

@@ -28,6 +28,7 @@ it('no template is blocked twice: a retry lifts one hold', () => {
   const third = { digest: 'x', revision: 'r3' }
   expect(withHeld([first], second)).toEqual([first, { digest: 'b', revision: 'r2' }])
   expect(withHeld([third], second)).toEqual([third, { digest: 'b', revision: 'r2' }])
+  expect(withHeld([second], third)).toEqual([{ digest: 'b', revision: 'r2' }, third])
   expect(withHeld([first], { ...second, digestWithRestoredConfig: 'y' })).toHaveLength(2)
   expect(withHeld([first], { ...second, digestWithRestoredConfig: 'y' })[1]).toHaveProperty('digestWithRestoredConfig', 'y')
 })

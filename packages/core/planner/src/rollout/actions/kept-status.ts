@@ -34,7 +34,7 @@ export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => Ro
   return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
 }
 
-/** Definitions of a version that does not know the digest with restored config drop it alone. */
+/** Definitions of an earlier version drop only `digestWithRestoredConfig` of a hold; the annotation still has it. */
 function withRestoredDigests(view: RolloutView): RolloutView {
   const { status } = view.rollout
   const kept = new Map(keptHolds(view.rollout).map(({ digest, digestWithRestoredConfig }) => [digest, digestWithRestoredConfig]))
@@ -101,10 +101,10 @@ export function mustKeepHoldsFirst(rollout: Rollout, { heldRevisions = [] }: Hol
 export function holdsText({ heldRevisions = [] }: Holds): string | null {
   if (heldRevisions.length === 0) return null
   // By the time this is read, the stable template was restored, or is no longer restored for this hold.
-  return JSON.stringify(heldRevisions.map(copyOf))
+  return JSON.stringify(heldRevisions.map(toKeptHold))
 }
 
-function copyOf({ digest, revision, digestWithRestoredConfig, reason, at }: HeldRevision): HeldRevision {
+function toKeptHold({ digest, revision, digestWithRestoredConfig, reason, at }: HeldRevision): HeldRevision {
   return { digest, revision, digestWithRestoredConfig, reason, at }
 }
 

@@ -36,10 +36,15 @@ const digests = new WeakMap<object, string>()
 
 /** Adds a hold; the same template once, and the oldest is dropped first. A retry lifts one hold, so no other one is for the same template. */
 export function withHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
-  const { digestWithRestoredConfig: restored, ...alone } = one
-  const others = held.filter(({ digest }) => digest !== one.digest)
-  const isKnown = others.some(({ digest, digestWithRestoredConfig }) => digest === restored || digestWithRestoredConfig === restored)
-  return [...others, restored !== undefined && isKnown ? alone : one].slice(-HELD_REVISIONS_MAX)
+  const others = held.filter(({ digest }) => digest !== one.digest).map((other) => withoutRestored(other, [one.digest]))
+  const known = others.flatMap(({ digest, digestWithRestoredConfig }) => [digest, digestWithRestoredConfig])
+  return [...others, withoutRestored(one, known)].slice(-HELD_REVISIONS_MAX)
+}
+
+/** The hold, for its own template alone if another one is for the template with restored config. */
+function withoutRestored(held: HeldRevision, digests: readonly (string | undefined)[]): HeldRevision {
+  const { digestWithRestoredConfig: restored, ...alone } = held
+  return restored !== undefined && digests.includes(restored) ? alone : held
 }
 
 /** Adds the hold of a version that is rolled back to the stable revision. That one is held no longer, whichever hash it has by now. */
