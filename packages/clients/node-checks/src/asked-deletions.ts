@@ -12,8 +12,8 @@ export interface AskedDeletions {
 }
 
 /**
- * Longest time between two questions about one deletion, in milliseconds. Each of several executors asks now and then while something refuses it. A
- * permit that waits for its budget meanwhile is not asked about, and nothing refuses it.
+ * Longest time between two questions about a deletion that counts as one wait, in milliseconds. Each of several executors asks now and then while
+ * something refuses it. A permit that waits for its budget is not asked about, and nothing refuses it.
  */
 const SILENCE_MS = 600_000
 
@@ -25,8 +25,8 @@ export function createAskedDeletions(clock: Clock): AskedDeletions {
     isTooLong(node, permit, limitMs) {
       const nowMs = clock.monotonicMs()
       const before = asked.get(node)
-      const isGoingOn = before !== undefined && isSamePermit(before.permit, permit) && nowMs - before.lastMs <= SILENCE_MS
-      const fromMs = isGoingOn ? before.fromMs : nowMs
+      const isSameWait = before !== undefined && isSamePermit(before.permit, permit) && nowMs - before.lastMs <= SILENCE_MS
+      const fromMs = isSameWait ? before.fromMs : nowMs
       const isTooLong = nowMs - fromMs >= limitMs
       if (isTooLong) asked.delete(node)
       else asked.set(node, { permit, fromMs, lastMs: nowMs })

@@ -36,7 +36,7 @@ export interface DowntimeParts {
   readonly clock: Clock
   /** Undefined if the installation does not allow policies to limit downtime. */
   readonly downtimes: NodeDowntimes | undefined
-  /** Reads a pod live. @throws if there is no clear response */
+  /** Reads a pod live. @returns null if it is gone @throws if there is no clear response */
   readonly readPod: (pod: ObjectKey, signal: AbortSignal) => Promise<LivePod | null>
   /** Namespaces that this process watches; undefined for all. */
   readonly watched: readonly string[] | undefined
@@ -162,7 +162,7 @@ class DowntimeCheck implements Check {
     const nowMs = this.#parts.clock.nowMs()
     const begun =
       downtimeBegun(memory ?? { past: [], open: null }, permitted, this.#returnOf(memory, daemonSet), nowMs) ??
-      (isWayBack(target.release) ? null : await this.#begunLater(memory, permitted, { daemonSet, nowMs }, signal))
+      (isWayBack(target.release) ? null : await this.#startedLater(memory, permitted, { daemonSet, nowMs }, signal))
     // Another process may have written the memory meanwhile.
     if (downtimes.get(agent)?.resourceVersion !== memory?.resourceVersion) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     return begun === null ? READY : ((await this.#write(downtimes, { agent, downtimes: begun }, signal)) ?? READY)
@@ -172,8 +172,9 @@ class DowntimeCheck implements Check {
    * A deletion that was refused, or waited for its budget, begins no downtime. The watch may be behind: another process may have deleted the pod.
    *
    * @returns null if the start that is remembered is about right, or is not known to be wrong
+   * @throws if the pod cannot be read
    */
-  async #begunLater(
+  async #startedLater(
     memory: NodeDowntime | null,
     permitted: SeenPermit,
     { daemonSet, nowMs }: { readonly daemonSet: DaemonSet; readonly nowMs: number },
@@ -184,8 +185,8 @@ class DowntimeCheck implements Check {
     const { podUid } = permitted.permit
     const seen = nodeInView(this.#parts.cluster.fleet.view(daemonSet), memory.node)?.pods.find(({ uid }) => uid === podUid)
     const pod = seen === undefined ? null : await this.#parts.readPod(seen, signal)
-    const stands = pod?.uid === podUid && !pod.terminating
-    return stands ? { past: memory.past, open: { ...memory.open, fromMs: nowMs } } : null
+    const isThere = pod?.uid === podUid && !pod.terminating
+    return isThere ? { past: memory.past, open: { ...memory.open, fromMs: nowMs } } : null
   }
 
   /**

@@ -88,9 +88,9 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
     },
     async sweep(signal) {
       async function uncordon(one: CordonedNode): Promise<void> {
-        const { permits, isHidden, isActive } = stateOf(one, cluster)
+        const { permits, isRecordMissing, isActive } = stateOf(one, cluster)
         // A pass decides about the permits of a release that controls its DaemonSet. The watch of DaemonSets may be behind.
-        if ((permits.length > 0 || isHidden) && (isActive || (await readsControl(client, one.mark, signal)))) return
+        if ((permits.length > 0 || isRecordMissing) && (isActive || (await readsControl(client, one.mark, signal)))) return
         await uncordonNode(client, one.node, permits, signal)
       }
       const marked = cordonedNodes(cluster).filter((one) => isWatched(one, watched))
@@ -179,15 +179,15 @@ function isWatched({ mark }: CordonedNode, watched: readonly string[] | undefine
 /** State of the release of a marked node. */
 interface MarkedState {
   readonly permits: readonly Permit[]
-  /** Whether its permit record is missing: definitions hide it, or it was lost. The node was marked for a permit in it. */
-  readonly isHidden: boolean
+  /** Definitions hide its permit record, or it was lost. The node was marked for a permit in it. */
+  readonly isRecordMissing: boolean
   /** Whether it still controls its DaemonSet. */
   readonly isActive: boolean
 }
 
 function stateOf({ node, mark }: CordonedNode, cluster: WatchedCluster): MarkedState {
   const release = cluster.overlay.batchReleases.get(mark)
-  if (release?.metadata.uid !== mark.uid) return { permits: [], isHidden: false, isActive: false }
-  const isHidden = release.status?.flight === undefined
-  return { permits: permitsOn(release, node), isHidden, isActive: isControlling(mark, cluster) }
+  if (release?.metadata.uid !== mark.uid) return { permits: [], isRecordMissing: false, isActive: false }
+  const isRecordMissing = release.status?.flight === undefined
+  return { permits: permitsOn(release, node), isRecordMissing, isActive: isControlling(mark, cluster) }
 }

@@ -10,13 +10,13 @@ export interface LeaseAccess {
    *   reported once it takes longer
    */
   unread(leases: ReadableLeases): NodeCheck | null
-  /** Records why a Lease could not be written. */
+  /** Records why a Lease could not be written. @param lease its name, or that of its node where a node has one */
   failed(lease: string, message: string): void
   /** Records that a Lease was written. */
   written(lease: string): void
   /** @returns that reason for a minute; then null, and the Lease is written again. Without it, a node would get a permit for each attempt */
   failureOn(lease: string): string | null
-  /** Whether the last attempt to write this Lease failed, or that of another one did since any was written: this one may fail as well. */
+  /** Whether the last attempt to write this Lease failed, or that of another one did in the last ten minutes, and none was written since. */
   mayFail(lease: string): boolean
 }
 

@@ -310,13 +310,20 @@ describe('a node under downtime.perDay', () => {
     ['began earlier where another pod has its name', 30, (world) => (world.live = live({ uid: 'p2' })), ['read pod'], 0],
     ['began earlier where the pod is being deleted', 30, (world) => (world.live = live({ terminating: true })), ['read pod'], 0],
     ['began earlier where the watch shows that the pod is gone', 30, (world) => (world.pods = []), [], 0],
-    ['began earlier where the agent has been away since', 30, (world) => (world.pods = [{ ...broken, uid: 'p1' }]), [], 0],
-  ])('%s', async (sentence, minutes, change, calls, fromMin) => {
+    [
+      'began earlier where the agent has been away since',
+      30,
+      (world) => {
+        world.pods = [broken]
+        world.memory = aMemory({ past: [], open: { ...world.memory!.open!, wasAway: true } })
+      },
+      [],
+      0,
+    ],
+  ])('%s', async (_sentence, minutes, change, calls, fromMin) => {
     const world = aWorld()
     const startMs = world.clock.nowMs()
-    const wasAway = sentence.endsWith('away since')
-    const { open } = openSince(startMs)
-    world.memory = aMemory({ past: [], open: { ...open!, ...(wasAway && { wasAway }) } })
+    world.memory = aMemory(openSince(startMs))
     world.clock.advance(minutes * MINUTE)
     change(world)
     expect(await world.check.check(aTarget(), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })

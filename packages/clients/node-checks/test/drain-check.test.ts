@@ -248,7 +248,7 @@ describe('the check that drains', () => {
     it.each<[sentence: string, status: object, pod: object, hasEnded: boolean]>([
       ['not while its new pod may become available', { flight }, {}, false],
       ['if the release has failed there', { flight }, broken, true],
-      ['not if the node only failed before it had a permit', { flight, failure: { ...failure, nodes: ['a'] } }, {}, false],
+      ['not if only the status names the node', { flight, failure: { ...failure, nodes: ['a'] } }, {}, false],
       ['not while its pod is there', { flight }, { ...broken, uid: 'p1' }, false],
       ['if a retry has accepted its failure', { flight, failure: accepted }, broken, true],
       ['not if a retry has accepted an earlier failure of the node', { flight, failure: accepted }, {}, false],

@@ -15,15 +15,15 @@ export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
 export function toDemandingPod(pod: Pod): DemandingPod {
   const { namespace = '', name, uid } = pod.metadata
   const spec = specOf(pod)
-  const isLeaving = pod.metadata.deletionTimestamp !== undefined
+  const isTerminating = pod.metadata.deletionTimestamp !== undefined
   return {
     namespace,
     name,
     uid,
     priority: spec.priority ?? 0,
     demand: demandOf(withHeldResources(spec, pod)),
-    ...(isLeaving && { isLeaving }),
-    ...(spec.preemptionPolicy === 'Never' && { isPatient: true }),
+    ...(isTerminating && { isTerminating }),
+    ...(spec.preemptionPolicy === 'Never' && { isNonPreempting: true }),
   }
 }
 

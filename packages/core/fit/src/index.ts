@@ -1,7 +1,7 @@
 export { type Amounts, amountsOf, type Demand, type DemandingSpec, demandOf, type HostPort } from './demand.ts'
 export { type ScheduledSpec, specOf } from './demanding-pod.ts'
 export { growthOf } from './growth.ts'
-export { type ComingPod, type DemandingPod, type NodeRoom, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
+export { type PodDemand, type DemandingPod, type NodeRoom, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
 export { type NodeWithPods, type PodToCome, shortageOn } from './shortage-on.ts'
 export { shortageText } from './shortage-text.ts'
 export { toPendingPod, type PendingPod } from './pending-pod.ts'

@@ -9,16 +9,16 @@ export interface DemandingPod {
   /** Pods of higher priority are scheduled first, and may preempt others. */
   readonly priority: number
   readonly demand: Demand
-  /** Whether it is being deleted, and may be gone before another pod takes room. @default false */
-  readonly isLeaving?: boolean
+  /** Whether it is being deleted, and may be gone before a pending pod takes room. @default false */
+  readonly isTerminating?: boolean
   /** Whether it preempts no pod (`preemptionPolicy: Never`). @default false */
-  readonly isPatient?: boolean
+  readonly isNonPreempting?: boolean
 }
 
-/** The pod that a release brings. */
-export interface ComingPod extends Pick<DemandingPod, 'demand' | 'priority'> {
-  /** Highest priority of the pods of its DaemonSet that leave the node for it; undefined without one. */
-  readonly leavingPriority?: number | undefined
+/** What the pod takes that a release brings. */
+export interface PodDemand extends Pick<DemandingPod, 'demand' | 'priority'> {
+  /** Highest priority of the pods of its DaemonSet that it replaces on the node; undefined without one. */
+  readonly replacedPriority?: number | undefined
 }
 
 /** A node, and everything that runs on it. */
@@ -105,10 +105,10 @@ export interface Taker {
  * @param pending pods without a node that may run on this one
  * @returns null without one
  */
-export function takerIn(room: NodeRoom, ours: ComingPod, pending: readonly DemandingPod[]): Taker | null {
+export function takerIn(room: NodeRoom, ours: PodDemand, pending: readonly DemandingPod[]): Taker | null {
   const first = pending.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
   if (first.length === 0) return null
-  const staying = room.pods.filter(({ isLeaving }) => isLeaving !== true)
+  const staying = room.pods.filter(({ isTerminating }) => isTerminating !== true)
   const rooms = staying.length === room.pods.length ? [room] : [room, { ...room, pods: staying }]
   for (const one of rooms) {
     const taker = takerInTurn(one, ours, first) ?? takerAlone(one, ours, first)
@@ -128,12 +128,12 @@ function takerInTurn(room: NodeRoom, ours: Pick<DemandingPod, 'demand'>, pending
   return null
 }
 
-function takerAlone(room: NodeRoom, ours: ComingPod, pending: readonly DemandingPod[]): Taker | null {
+function takerAlone(room: NodeRoom, ours: PodDemand, pending: readonly DemandingPod[]): Taker | null {
   const occupied = usedIn(room)
   /** What stays if pods of lower priority are preempted, by their number. */
   const least = new Map([[0, occupied]])
   for (const pod of pending) {
-    const preempts = pod.isPatient !== true && pod.priority <= (ours.leavingPriority ?? Number.NEGATIVE_INFINITY)
+    const preempts = pod.isNonPreempting !== true && pod.priority <= (ours.replacedPriority ?? Number.NEGATIVE_INFINITY)
     const staying = preempts ? room.pods.filter(({ priority }) => priority >= pod.priority) : room.pods
     const preempted = room.pods.length - staying.length
     if (!least.has(preempted)) least.set(preempted, usedIn({ ...room, pods: staying }))
@@ -151,7 +151,7 @@ function take(used: Used, pod: DemandingPod): void {
   used.ports.add(pod)
 }
 
-/** Whether a pod that fits leaves room for the second one. */
+/** Whether a pod that fits leaves room for the second one. Without a copy of `used` for each pending pod: a thousand may wait. */
 function fitsTogether(used: Used, { allocatable }: NodeRoom, [first, second]: readonly [Demand, Demand]): boolean {
   for (const [resource, requested] of second.requests) {
     const taken = (used.amounts.get(resource) ?? 0n) + (first.requests.get(resource) ?? 0n)

@@ -31,8 +31,8 @@ export interface NodeWithPods {
 export function shortageOn({ node, pods, pending }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
   const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner) && !goesFirst(pod, owner))
   const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
-  const leaving = pods.filter((pod) => !hasEnded(pod) && isOwnedBy(pod, owner)).map((pod) => toDemandingPod(pod).priority)
-  const ours = { demand: demandOf(spec), priority, ...(leaving.length > 0 && { leavingPriority: Math.max(...leaving) }) }
+  const replaced = pods.filter((pod) => !hasEnded(pod) && isOwnedBy(pod, owner)).map((pod) => toDemandingPod(pod).priority)
+  const ours = { demand: demandOf(spec), priority, ...(replaced.length > 0 && { replacedPriority: Math.max(...replaced) }) }
   const shortages = shortagesIn(room, ours.demand)
   const { namespace = '' } = owner.metadata
   if (shortages.length > 0) return `no room for the new pod: ${shortageText(shortages, namespace)}`

@@ -63,12 +63,12 @@ describe('the room on a node', () => {
   })
 })
 
-function leaving(name: string, cpu: string): DemandingPod {
-  return { ...pod(name, { cpu }, { priority: 10 }), isLeaving: true }
+function terminating(name: string, cpu: string): DemandingPod {
+  return { ...pod(name, { cpu }, { priority: 10 }), isTerminating: true }
 }
 
 describe('a pending pod', () => {
-  const ours = { ...pod('ours', { cpu: '2' }, { priority: 10 }), leavingPriority: 11 }
+  const ours = { ...pod('ours', { cpu: '2' }, { priority: 10 }), replacedPriority: 11 }
 
   it.each<[sentence: string, room: NodeRoom, pending: readonly DemandingPod[], taker: string | null]>([
     ['of the same priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 10 })], 'w'],
@@ -88,7 +88,12 @@ describe('a pending pod', () => {
       [pod('v', { cpu: '2' }, { priority: 11 }), pod('w', { cpu: '2500m' }, { priority: 10 })],
       'w',
     ],
-    ['takes the place once a pod that is being deleted is gone', room(leaving('a', '2')), [pod('w', { cpu: '3' }, { priority: 10 })], 'w'],
+    [
+      'takes the place once a pod that is being deleted is gone',
+      room(terminating('a', '2')),
+      [pod('w', { cpu: '3' }, { priority: 10 })],
+      'w',
+    ],
     [
       'takes the place of pods of lower priority',
       room(pod('a', { cpu: '2' }, { priority: 9 })),
@@ -98,7 +103,7 @@ describe('a pending pod', () => {
     [
       'does not preempt pods where its class forbids that',
       room(pod('a', { cpu: '2' }, { priority: 9 })),
-      [{ ...pod('w', { cpu: '3' }, { priority: 10 }), isPatient: true }],
+      [{ ...pod('w', { cpu: '3' }, { priority: 10 }), isNonPreempting: true }],
       null,
     ],
     [
@@ -121,7 +126,7 @@ describe('a pending pod', () => {
   it('takes the place together with another once a pod that is being deleted is gone', () => {
     const pending = [pod('v', { cpu: '2' }, { priority: 11 }), pod('w', { cpu: '2' }, { priority: 10 })]
     const one = pod('one', { cpu: '1' }, { priority: 10 })
-    expect(takerIn(room(leaving('a', '1')), one, pending)?.pod.name).toBe('w')
+    expect(takerIn(room(terminating('a', '1')), one, pending)?.pod.name).toBe('w')
   })
 
   it('alone takes a port, though another one of higher priority would leave too little for it', () => {

@@ -1,6 +1,6 @@
 import type { NodeBudget, NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
 import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
-import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
+import { recordedFacts, nodeDeadlines } from '@tranche/verdict'
 import { timeText } from '@tranche/kube-types'
 import {
   comesUpAtMs,
@@ -140,10 +140,8 @@ export function nodeMemoryOf(outline: Outline): NodeMemory {
  */
 function deadlinesIn({ facts, fleet, release, minReadyMs }: Outline): NodeMemory['deadlines'] {
   if (release === undefined) return new Map()
-  const { watchedNodes: watched = [], stoppedTime } = release.status ?? {}
-  const stopped = stoppedTime?.release === judgedRelease(release) ? stoppedTime : undefined
   const { nowMs, monotonicMs } = facts
-  const given = { release, fleet, minReadyMs, nowMs, monotonicMs, watched, stopped }
+  const given = { release, fleet, minReadyMs, nowMs, monotonicMs, ...recordedFacts(release) }
   const deadlines = nodeDeadlines(given)
   if (deadlines.size === 0) return deadlines
   const soon = nodeDeadlines({ ...given, nowMs: nowMs + 1 })

@@ -27,13 +27,13 @@ const MADE_FOR_IT_MS = 60_000
 
 /**
  * Time since which a node whose present down time is not recorded has had no available pod: the last Ready transition of its pod, else its
- * creation. A node that was away until now has the whole deadline for its pod.
+ * creation. A node whose kubelet could not see its pod until now has the whole deadline for it.
  *
  * A timestamp from long before the release comes from a wrong clock or another release; the time then starts now. When the clock of
  * the API server lags, the result may be too early, but never before the last pass, in which the node was healthy.
  */
 export function downSinceMs({ pod }: Suspect, watched: WatchedNode | undefined, { nowMs, stopped, lookedMs }: Times): number {
-  if (pod === undefined || wasAway(pod, watched)) return nowMs
+  if (pod === undefined || wasUnseen(pod, watched)) return nowMs
   const stampMs = stampMsOf(pod)
   if (stampMs === null) return nowMs
   const latestMs = Math.max(stampMs, lookedMs ?? Number.NEGATIVE_INFINITY)
@@ -41,8 +41,8 @@ export function downSinceMs({ pod }: Suspect, watched: WatchedNode | undefined, 
   return latestMs < earliestMs - MADE_FOR_IT_MS ? nowMs : Math.min(latestMs, nowMs)
 }
 
-/** Whether the node was away when it was last watched: every other node has a recorded start while a pod is not known to its kubelet. */
-function wasAway({ uid, acknowledged }: FleetPod, watched: WatchedNode | undefined): boolean {
+/** Whether its kubelet could not see the pod when the node was last watched: every other down node has a recorded start. */
+function wasUnseen({ uid, acknowledged }: FleetPod, watched: WatchedNode | undefined): boolean {
   return watched?.uid === uid && watched.downSince === undefined && !acknowledged
 }
 
@@ -72,22 +72,22 @@ export function stoppedBeforeMs(times: Times, sinceMs: number): number {
 
 /**
  * @param watched recorded facts about the node
- * @returns milliseconds since its update for which the node had no available pod, was not away, and the release was not stopped
+ * @returns milliseconds since its update for which the node had no available pod, its kubelet could see the pod, and the release was not stopped
  */
 export function downTimeMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
   return (watched?.downSeconds ?? 0) * 1000 + runningMs(suspect, watched, times)
 }
 
-/** Milliseconds of {@link downTimeMs} since the node was last well or away. */
+/** Milliseconds of {@link downTimeMs} since the node was last well, or its kubelet could not see the pod. */
 function runningMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
-  if (!suspect.isDown || suspect.awayFromMs !== undefined) return 0
+  if (!suspect.isDown || suspect.unseenSinceMs !== undefined) return 0
   const knownMs = parseTime(watched?.downSince)
   const sinceMs = knownMs ?? downSinceMs(suspect, watched, times)
   const stoppedAtMs = knownMs === null ? stoppedBeforeMs(times, sinceMs) : (watched?.stoppedSeconds ?? 0) * 1000
   return Math.max(0, times.nowMs - sinceMs - Math.max(0, stoppedMs(times, times.nowMs) - stoppedAtMs))
 }
 
-/** @returns milliseconds that its present pod, or its lack of a pod, has lasted, without stops and without time in which the node was away */
+/** @returns milliseconds that its present pod, or its lack of a pod, has lasted, without stops and without time in which its kubelet could not see the pod */
 export function sameStateMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
   const createdMs = suspect.pod === undefined ? sinceOf(watched, times.nowMs) : (parseTime(suspect.pod.createdAt) ?? times.nowMs)
   return Math.min(runningMs(suspect, watched, times), Math.max(0, times.nowMs - createdMs))

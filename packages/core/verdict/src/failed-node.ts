@@ -75,7 +75,7 @@ function notPlaced(node: NodeCase): FailedNode | null {
   return failedBy(node, 'Unschedulable', node.suspect.pod?.trouble)
 }
 
-/** Progress deadline. A Ready pod never exceeds it: it waits only for minReadySeconds. A node that is away keeps the time from before. */
+/** Progress deadline. A Ready pod never exceeds it: it waits only for minReadySeconds. The time before its pod was created counts also where its kubelet cannot see the pod. */
 function notInTime(node: NodeCase): FailedNode | null {
   const { suspect, watched, terms, times } = node
   if (!suspect.isDown || suspect.pod?.ready === true || downTimeMs(suspect, watched, times) < terms.progressDeadlineMs) return null
@@ -85,7 +85,7 @@ function notInTime(node: NodeCase): FailedNode | null {
 }
 
 function leftMs({ suspect, watched, terms, times }: NodeCase): number {
-  if (!suspect.isDown || suspect.pod?.ready === true || suspect.awayFromMs !== undefined) return Number.POSITIVE_INFINITY
+  if (!suspect.isDown || suspect.pod?.ready === true || suspect.unseenSinceMs !== undefined) return Number.POSITIVE_INFINITY
   if (times.stopped?.since !== undefined) return Number.POSITIVE_INFINITY
   const progressMs = terms.progressDeadlineMs - downTimeMs(suspect, watched, times)
   return isUnplaced(suspect) ? Math.min(progressMs, terms.schedulingDeadlineMs - sameStateMs(suspect, watched, times)) : progressMs

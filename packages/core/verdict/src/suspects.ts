@@ -28,10 +28,10 @@ export interface Suspect {
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /**
-   * Epoch milliseconds since which the node has been away with this pod: its kubelet had fallen silent before the pod was created, and has never
-   * seen it. No deadline runs then, because the new version cannot be the cause. Absent otherwise.
+   * Creation of its pod (epoch milliseconds), if its kubelet had stopped reporting before that and has never seen the pod. No deadline runs then,
+   * because the new version cannot be the cause. Absent otherwise.
    */
-  readonly awayFromMs?: number | undefined
+  readonly unseenSinceMs?: number | undefined
   /** Restarts of its pod's containers. */
   readonly restarts: number
 }
@@ -93,7 +93,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
     hasLostNode: pod !== undefined && hasLostNode(node, pod),
-    ...awayFrom(node, pod ?? ending),
+    ...unseenSince(node, pod ?? ending),
     restarts: pod?.restarts ?? 0,
   }
 }
@@ -112,9 +112,9 @@ function hasLostNode({ ready, notReadySince, silentSince }: NodeView, { acknowle
   return lostMs === null || takenMs === null || lostMs >= takenMs
 }
 
-function awayFrom({ ready, silentSince }: NodeView, pod: FleetPod | undefined): Pick<Suspect, 'awayFromMs'> {
+function unseenSince({ ready, silentSince }: NodeView, pod: FleetPod | undefined): Pick<Suspect, 'unseenSinceMs'> {
   if (ready || pod === undefined || pod.acknowledged || !wasSilentBefore(silentSince, pod.createdAt)) return {}
-  return { awayFromMs: parseTime(pod.createdAt) ?? 0 }
+  return { unseenSinceMs: parseTime(pod.createdAt) ?? 0 }
 }
 
 function wasSilentBefore(silentSince: string | undefined, createdAt: string | undefined): boolean {

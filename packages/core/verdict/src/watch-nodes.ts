@@ -53,7 +53,7 @@ export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
 }
 
 /**
- * Selects the entries for the status: nodes that are unhealthy for some time, or again, and nodes that are away (no `downSince`). While the release is stopped, all of
+ * Selects the entries for the status: nodes that are unhealthy for some time, or again, and nodes whose kubelets cannot see their pods (no `downSince`). While the release is stopped, all of
  * them, so that the stop can be subtracted. At most {@link WATCHED_NODES_MAX}.
  */
 export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }: Times): readonly WatchedNode[] {
@@ -148,10 +148,10 @@ function entryOf({ node, since, uid, restarts = 0, seen = 0, ignoredRestarts = 0
 
 type Down = Pick<WatchedNode, 'downSeconds' | 'downSince' | 'stoppedSeconds'>
 
-/** Total time without an available pod, and the start of the present one; none while the node is away. Rounds in favour of the node. */
+/** Total time without an available pod, and the start of the present one; none while its kubelet cannot see the pod. Rounds in favour of the node. */
 function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): Down {
   const { downSeconds, downSince, stoppedSeconds } = before ?? {}
-  const isCounted = suspect.isDown && suspect.awayFromMs === undefined
+  const isCounted = suspect.isDown && suspect.unseenSinceMs === undefined
   if (isCounted && downSince !== undefined) {
     return { ...(downSeconds !== undefined && { downSeconds }), downSince, ...(stoppedSeconds !== undefined && { stoppedSeconds }) }
   }
@@ -166,13 +166,13 @@ function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: 
   }
   if (downSince === undefined) return downSeconds === undefined ? {} : { downSeconds }
   const upMs = Math.max(parseTime(downSince) ?? 0, Math.min(question.nowMs, upSinceMs(suspect, question)))
-  const total = Math.floor(downTimeMs({ ...suspect, isDown: true, awayFromMs: undefined }, before, { ...question, nowMs: upMs }) / 1000)
+  const total = Math.floor(downTimeMs({ ...suspect, isDown: true, unseenSinceMs: undefined }, before, { ...question, nowMs: upMs }) / 1000)
   return total > 0 ? { downSeconds: total } : {}
 }
 
-/** When a down time ends: the pod has become available, or the node has gone away. */
-function upSinceMs({ pod, awayFromMs }: Suspect, { nowMs, minReadyMs }: WatchQuestion): number {
-  if (awayFromMs !== undefined) return awayFromMs
+/** When a down time ends: the pod has become available, or a pod was created that its kubelet cannot see. */
+function upSinceMs({ pod, unseenSinceMs }: Suspect, { nowMs, minReadyMs }: WatchQuestion): number {
+  if (unseenSinceMs !== undefined) return unseenSinceMs
   const stampMs = parseTime(pod?.readyStamp)
   return stampMs === null ? nowMs : stampMs + minReadyMs
 }

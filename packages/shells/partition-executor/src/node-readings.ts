@@ -20,8 +20,10 @@ const LONGEST_AGAIN_MS = 300_000
 /** Time after which something on a node is undone or renewed again if a watch still shows it as before, in milliseconds. */
 const ATTEMPT_AGAIN_MS = 10_000
 
-/** Time in which each question failed, after which work on a node is given up, and delay before it is asked about again, in milliseconds. */
+/** Time in which each question failed, after which work on a node is given up, in milliseconds. */
 const UNANSWERED_MS = 60_000
+
+/** Delay before a node is asked again meanwhile, in milliseconds. */
 const UNANSWERED_AGAIN_MS = 5_000
 
 /** Maximum length of the words about a node: errors of proxies are pages, and the record has ten of them. */
@@ -72,7 +74,7 @@ type Known = NodeReading & {
 export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
   const delays = createDelays()
-  /** Last answers for permits whose nodes have work under way, and since when each question has failed. A reading may be forgotten earlier. */
+  /** Last answers for permits whose nodes have work under way; since when (monotonic) each question has failed, null after an answer. */
   const underWay = new Map<string, { readonly reading: Known; readonly failingFromMs: number | null }>()
   let knownAsked: string | undefined
 

@@ -206,7 +206,7 @@ const watchedNodeSchema = z.object({
   downSeconds: int32().optional().meta({ description: 'Seconds without an available pod before `downSince`, not counting stops.' }),
   downSince: time().optional().meta({
     description:
-      'Start of the current period without an available pod. Absent also while the node is NotReady and its kubelet has not seen the pod.',
+      'Start of the current period without an available pod. Absent also while its kubelet has not seen the pod, if it had stopped reporting before the pod was created.',
   }),
   stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped by `downSince`.' }),
   uid: z.string().optional().meta({ description: 'uid of the pod on the node.' }),

@@ -141,15 +141,18 @@ function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {
   return new Set(permits.map(({ permit }) => permit.node))
 }
 
+/** Minimum number of nodes that stay prepared while another check keeps them from a permit. */
+const KEPT_PREPARED = 10
+
 /**
- * Prepared nodes that another check keeps from a permit. A few of them stay prepared: each question about them would prepare them
- * again.
+ * Nodes prepared ahead that another check keeps from a permit: as many as the policy prepares ahead, or {@link KEPT_PREPARED}, stay prepared. Each
+ * question about them would prepare them again. An answer for `ahead` is of the preparation itself, and keeps nothing.
  */
 function keptWhileBlocked(fence: FenceState): ReadonlySet<string> {
   const { checks, preparation } = fence.view
   const isKept = ({ node, state }: Preparation): boolean => state === 'ready' && checks.get(node)?.purpose !== 'ahead'
   const blocked = preparationsIn(fence.view).filter((done) => isBlockedUntilDue(knownChecks(fence), done.node) && isKept(done))
-  const most = Math.max(preparation?.ahead ?? 0, BLOCKED_LISTED)
+  const most = Math.max(preparation?.ahead ?? 0, KEPT_PREPARED)
   return new Set(blocked.map(({ node }) => node).slice(0, most))
 }
 

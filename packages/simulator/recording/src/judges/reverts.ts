@@ -24,7 +24,7 @@ export interface Reverts {
 
 /** Dependencies of {@link createReverts}. */
 export interface RevertParts {
-  /** @returns milliseconds by which a wait that ends at this moment may seem shorter than it was */
+  /** @returns milliseconds by which this wait may seem shorter than it was */
   doubtIn(wait: JudgedWait): number
   /** @returns digest of the template in a revision; undefined when no ControllerRevision shows it */
   templateOf(hash: string): string | undefined

@@ -30,8 +30,8 @@ export function createFailures(): Failures {
     lifting.delete(name)
   }
 
-  /** An action that is refused lifts nothing. */
-  function takeBack({ metadata: { name }, status }: RecordedRollout): void {
+  /** Puts the failure back whose action was refused: that lifts nothing. */
+  function restoreIfRefused({ metadata: { name }, status }: RecordedRollout): void {
     const { id, result } = status?.lastAction ?? {}
     const last = lifting.get(name)
     if (id === undefined || id !== last?.action) return
@@ -53,7 +53,7 @@ export function createFailures(): Failures {
       const isAskedOtherwise = known !== undefined && (isResumed || requestsOf(rollout).others !== known.others)
       if (isAskedOtherwise || action !== undefined) lift(name)
       if (known !== undefined && action !== undefined && !isAskedOtherwise) lifting.set(name, { action, failure: known })
-      takeBack(rollout)
+      restoreIfRefused(rollout)
       const failure = failureIn(rollout)
       if (failure === null && resuming.has(name)) standing.delete(name)
       const now = standing.get(name)
