@@ -4,6 +4,7 @@ const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.t
 const planLabels = 'packages/core/planner/src/release/plan-labels.ts'
 const strategyDrift = 'packages/core/planner/src/release/progress/strategy-drift.ts'
 const detach = 'packages/core/planner/src/release/detach.ts'
+const releaseStart = 'packages/core/planner/src/release/release-start.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
@@ -15,6 +16,7 @@ const planBatchReleaseTests = 'packages/core/planner/test/release/plan-batch-rel
 const leakedTests = 'packages/core/planner/test/release/leaked.test.ts'
 const strategyDriftTests = 'packages/core/planner/test/release/strategy-drift.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
+const releaseStartTests = 'packages/core/planner/test/release/release-start.test.ts'
 const releaseStatusTests = 'packages/core/planner/test/release/release-status.test.ts'
 const batchProgressTests = 'packages/core/planner/test/release/batch-progress.test.ts'
 const planBatchReleaseProperties = 'packages/core/planner/test/release/plan-batch-release.property.test.ts'
@@ -384,7 +386,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that a frozen release updated make room when they die',
-    file: detach,
+    file: releaseStart,
     find: 'begunWhenFrozen(daemonSet, revision) ?? ',
     replace: '',
     tests: [detachTests, 'test/scenarios/dead-nodes-and-rollbacks.test.ts'],
@@ -393,9 +395,65 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G3',
     fault: 'nodes that a release updated make room when they die after its BatchRelease vanished',
     file: planBatchRelease,
-    find: 'controlInfo({ ...metadata, begunAt: begunAt(release) })',
+    find: 'controlInfo({ ...metadata, begunAt: startOfRelease(view, daemonSet, allowance.revision) })',
     replace: 'controlInfo(metadata)',
     tests: [planBatchReleaseTests, 'test/scenarios/dead-nodes-and-rollbacks.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a release in a BatchRelease that nodes left have kept begins with the release before',
+    file: releaseStart,
+    find: 'record === undefined || record.revision === revision) return begunAt(release)',
+    replace: 'record !== undefined || revision !== undefined) return begunAt(release)',
+    tests: [releaseStartTests, 'test/scenarios/dead-nodes-and-rollbacks.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'the record of a release in a kept BatchRelease keeps the start of the release before',
+    file: releaseStart,
+    find: '? record : { ...record, begunAt: startOfRelease(view, daemonSet, revision) }',
+    replace: '? record : record',
+    tests: [releaseStartTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a release that another process has published begins when its record opens',
+    file: releaseStart,
+    find: 'begunBeforeMs(daemonSet, revision) ?? Number.POSITIVE_INFINITY, nowMs',
+    replace: 'Number.POSITIVE_INFINITY, nowMs',
+    tests: [releaseStartTests],
+  },
+  {
+    rule: 'F14',
+    fault: 'pods of a release seem older than it, because their creation times are whole seconds',
+    file: releaseStart,
+    find: 'nowMs - CLOCK_DOUBT_MS',
+    replace: 'nowMs',
+    tests: [releaseStartTests],
+  },
+  {
+    rule: 'F14',
+    fault: 'a release begins in the future after the clock of the API server was set back',
+    file: releaseStart,
+    find: 'timeText(Math.min(',
+    replace: 'timeText(Math.max(',
+    tests: [releaseStartTests],
+  },
+  {
+    rule: 'F11',
+    fault: 'a release whose record was lost begins at the creation of its BatchRelease',
+    file: releaseStart,
+    find: 'sinceMs < ownMs || (mayBeLost && sinceMs > ownMs)',
+    replace: 'sinceMs < ownMs',
+    tests: [releaseStartTests],
+  },
+  {
+    rule: 'F11',
+    fault: 'a release takes a later start from a BatchRelease that has vanished',
+    file: releaseStart,
+    find: 'isInCharge({ release }, daemonSet) && ',
+    replace: '',
+    tests: [releaseStartTests],
   },
   {
     rule: 'G3',
@@ -441,8 +499,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'F9',
     fault: 'a record is opened before the DaemonSet publishes it',
     file: planBatchRelease,
-    find: '  if (unpublished !== null) return unpublished\n  const open',
-    replace: '  const open',
+    find: '  if (unpublished !== null) return unpublished\n  const begun',
+    replace: '  const begun',
     tests: [planBatchReleaseProperties],
   },
   {

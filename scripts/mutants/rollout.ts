@@ -40,7 +40,6 @@ const boundedIdentitiesTests = 'packages/core/planner/test/rollout/bounded-ident
 const replacedPlanTests = 'packages/core/planner/test/rollout/replaced-plan.test.ts'
 const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
 const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
-const detach = 'packages/core/planner/src/release/detach.ts'
 const runningPlan = 'packages/core/planner/src/rollout/release/running-plan.ts'
 const stepBySelectors = 'packages/core/planner/src/rollout/release/step-by-selectors.ts'
 const replacedPlan = 'packages/core/planner/src/rollout/release/replaced-plan.ts'
@@ -139,9 +138,9 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a time before 1970 in control-info is adopted again and again',
-    file: detach,
-    find: '(parseTime(since) ?? 0) <',
-    replace: '(parseTime(before) ?? 0) <',
+    file: 'packages/core/planner/src/release/release-start.ts',
+    find: 'Math.max(0, sinceMs)',
+    replace: 'sinceMs',
     tests: ['packages/core/planner/test/release/detach.test.ts'],
   },
   {

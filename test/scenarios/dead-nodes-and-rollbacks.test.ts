@@ -1,6 +1,6 @@
 import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, expect, it } from 'vitest'
-import { condition, nodesOn, untilNodesOn } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
 import { expectKept } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { deletePodsOn, killNodes } from './kill-nodes.ts'
@@ -174,6 +174,32 @@ it.each([
     expect((await nodesOn(stage, 'v2')).length).toBe(1)
   },
 )
+
+it('the first step of an undo updates a node of its own, though a dead node left has run that version before (G3)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+  await killNodes(stage, 1)
+  await stage.pass(60_000)
+  await releaseInSteps('v2', 19)
+  const [dies] = await nodesOn(stage, 'v2')
+  await drive(stage.clock, stage.simulator.nodes.kill(dies!))
+  await stage.pass(60_000)
+  await releaseInSteps('v3', 18)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toEqual([dies, expect.anything()])
+  expectKept(stage)
+})
+
+/** The first step waits for an approval, and the release ends with this number of nodes on the version. */
+async function releaseInSteps(version: string, nodes: number): Promise<void> {
+  await stage.setImage(version)
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilNodesOn(stage, version, nodes)
+  await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  await stage.pass(20_000)
+}
 
 it('a version released again by a retry names the dead node that keeps its step waiting, and a jump leads past it', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 3, steps: [{ replicas: 1, pause: { duration: 10 } }, { replicas: '100%' }] })

@@ -1,13 +1,14 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { begunAt, carriedText, carryOver, continueSince, hasOldPod, inheritPermits, type PatchOperation } from '@tranche/fence'
-import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { carriedOn } from './view/carried-on.ts'
 import { hashOf } from './view/discover-revisions.ts'
 import { isAfterEnd } from '@tranche/verdict'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
-import { begunWhenFrozen, watchToFreeze } from './progress/frozen-watch.ts'
+import { watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
-import { controlledBy, type ReleaseView } from './view/release-view.ts'
+import { startToInherit } from './release-start.ts'
+import type { ReleaseView } from './view/release-view.ts'
 import { revisionsOfRelease } from './view/revisions-of-release.ts'
 
 /**
@@ -51,22 +52,15 @@ export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly P
  * @param revision the one to release
  */
 export function inheritedRecord(
-  { release }: Pick<ReleaseView, 'release'>,
+  view: Pick<ReleaseView, 'release'>,
   daemonSet: DaemonSet,
   record: FlightRecord,
   revision: string,
 ): FlightRecord | null {
   const carried = carriedOn(daemonSet)
   const inherited = carried === null ? null : inheritPermits(record, carried)
-  const before = begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision)
-  const since = timeText(parseTime(before) ?? Number.POSITIVE_INFINITY)
-  const isEarlier = (parseTime(since) ?? 0) < (parseTime(begunAt(release)) ?? 0)
-  return isEarlier ? continueSince(inherited ?? record, since) : inherited
-}
-
-/** G3: when the release began that a BatchRelease published which vanished, or lost its record; undefined where nothing says it. */
-function begunWhenPublished(daemonSet: DaemonSet, revision: string): string | undefined {
-  return daemonSet.metadata.annotations?.[daemonSetAnnotations.canaryRevision] === revision ? controlledBy(daemonSet)?.begunAt : undefined
+  const since = startToInherit(view, daemonSet, record, revision)
+  return since === null ? inherited : continueSince(inherited ?? record, since)
 }
 
 const releaseKeys = {

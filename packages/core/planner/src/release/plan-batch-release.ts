@@ -1,7 +1,6 @@
 import type { BatchRelease, FlightRecord, Hold } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import {
-  begunAt,
   type Allowance,
   allowanceOf,
   directionOf,
@@ -37,6 +36,7 @@ import { nextRecheck } from './next-recheck.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { touchInsteadOfWaiting } from './missing-revision.ts'
+import { recordOfRelease, startOfRelease } from './release-start.ts'
 import { planReleaseStatus } from './release-status.ts'
 import { type ControlInfo, isInCharge, type ReleaseView } from './view/release-view.ts'
 import { reassertPatch, strategyDrift } from './progress/strategy-drift.ts'
@@ -198,8 +198,9 @@ function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightReco
   if (watch !== null) return { kind: 'writeStatus', status: watch }
   const unpublished = planPublish(view, daemonSet, wanted)
   if (unpublished !== null) return unpublished
-  const opened = openRecord(record, wanted.allowance, newestPodIn(view.fleet, record.watermark))
-  const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: opened, confirm: true }
+  const begun = recordOfRelease(view, daemonSet, record, wanted.allowance.revision)
+  const opened = openRecord(begun, wanted.allowance, newestPodIn(view.fleet, record.watermark))
+  const open = { kind: 'writeRecord', why: 'open', record: opened, confirm: true } as const
   return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }
 }
 
@@ -247,23 +248,26 @@ function planPublish(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & {
     const patch = daemonSetPatch(daemonSet, takeOverStrategy(daemonSet))
     if (patch !== null) return { kind: 'patchDaemonSet', why: 'takeOver', patch }
   }
-  const patch = daemonSetPatch(daemonSet, targetChange(view, wanted), 'values')
+  const patch = daemonSetPatch(daemonSet, targetChange(view, daemonSet, wanted), 'values')
   if (patch === null) return null
   const plan: BatchReleasePlan = { kind: 'patchDaemonSet', why: 'publish', patch }
   return view.otherControl === 'vanished' ? { kind: 'touchOldPods', next: plan } : plan
 }
 
-function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
-  const { release } = view
-  const { metadata } = release
-  const owner = rolloutOf(release)
+function targetChange(
+  view: ReleaseView,
+  daemonSet: DaemonSet,
+  { allowance, stable, progress }: Wanted & { kind: 'allow' },
+): DaemonSetChange {
+  const { metadata } = view.release
+  const owner = rolloutOf(view.release)
   const ended = isOverButForNodesLeft(view, progress)
   return {
     annotations: {
       [daemonSetAnnotations.canaryRevision]: allowance.revision,
       [daemonSetAnnotations.stableRevision]: stable,
       [daemonSetAnnotations.partition]: String(allowance.partition),
-      [daemonSetAnnotations.controlInfo]: controlInfo({ ...metadata, begunAt: begunAt(release) }),
+      [daemonSetAnnotations.controlInfo]: controlInfo({ ...metadata, begunAt: startOfRelease(view, daemonSet, allowance.revision) }),
       [kruiseAnnotations.revision]: null,
       [kruiseAnnotations.advancedControl]: null,
       [daemonSetAnnotations.unsettled]: null,

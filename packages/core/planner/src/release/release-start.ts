@@ -1,0 +1,61 @@
+import type { FlightRecord } from '@tranche/api-schema'
+import { begunAt } from '@tranche/fence'
+import { type DaemonSet, daemonSetAnnotations, parseTime, timeText } from '@tranche/kube-types'
+import { begunWhenFrozen } from './progress/frozen-watch.ts'
+import { controlledBy, isInCharge, type ReleaseView } from './view/release-view.ts'
+
+/**
+ * A start is put this much earlier (ms). Creation times of pods are whole seconds, and servers of one cluster differ. A pod of the release that
+ * seems older than its release would give its place in the batch to another node.
+ */
+const CLOCK_DOUBT_MS = 5_000
+
+/**
+ * G3: when the release of this revision began. A BatchRelease that nodes left keep, or that another template edits, begins another release than
+ * the one before. Control-info has its start before the record opens, so that no crash between these two writes moves it.
+ *
+ * @returns RFC 3339 by the clock of the API server; undefined for an object that is not stored
+ */
+export function startOfRelease(
+  { release, nowMs }: Pick<ReleaseView, 'release' | 'nowMs'>,
+  daemonSet: DaemonSet,
+  revision: string,
+): string | undefined {
+  const record = release.status?.flight
+  if (record === undefined || record.revision === revision) return begunAt(release)
+  return timeText(Math.min(begunBeforeMs(daemonSet, revision) ?? Number.POSITIVE_INFINITY, nowMs - CLOCK_DOUBT_MS))
+}
+
+/** F11, G3: the record to open for this revision. It says when its release began, where that is not the one before. */
+export function recordOfRelease(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, revision: string): FlightRecord {
+  return record.revision === revision ? record : { ...record, begunAt: startOfRelease(view, daemonSet, revision) }
+}
+
+/**
+ * F11: when the release began that a BatchRelease continues: one that was frozen, or one that another BatchRelease or a lost record began.
+ *
+ * @returns null where the record says it already, or nothing says it
+ */
+export function startToInherit(
+  { release }: Pick<ReleaseView, 'release'>,
+  daemonSet: DaemonSet,
+  record: FlightRecord,
+  revision: string,
+): string | null {
+  const sinceMs = begunBeforeMs(daemonSet, revision)
+  if (sinceMs === null) return null
+  const ownMs = parseTime(begunAt(release)) ?? 0
+  const mayBeLost = isInCharge({ release }, daemonSet) && record.begunAt === undefined && record.revision === revision
+  return sinceMs < ownMs || (mayBeLost && sinceMs > ownMs) ? timeText(sinceMs) : null
+}
+
+/** Epoch milliseconds, from 1970 on. */
+function begunBeforeMs(daemonSet: DaemonSet, revision: string): number | null {
+  const sinceMs = parseTime(begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision))
+  return sinceMs === null ? null : Math.max(0, sinceMs)
+}
+
+/** When the release began that was published last; undefined where it was of another revision, or nothing says it. */
+function begunWhenPublished(daemonSet: DaemonSet, revision: string): string | undefined {
+  return daemonSet.metadata.annotations?.[daemonSetAnnotations.canaryRevision] === revision ? controlledBy(daemonSet)?.begunAt : undefined
+}
