@@ -25,6 +25,7 @@ const handsOffProperties = 'packages/core/planner/test/release/hands-off.propert
 const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch.test.ts'
 const rejectedWaitTests = 'packages/core/planner/test/release/rejected-wait.test.ts'
 const blockedStableTests = 'packages/core/planner/test/rollout/blocked-stable.test.ts'
+const isBehindNodesTests = 'packages/core/planner/test/release/is-behind-nodes.test.ts'
 const undeletedTests = 'packages/core/planner/test/release/undeleted.test.ts'
 
 /** Faults in the decisions for a BatchRelease. */
@@ -189,6 +190,62 @@ export const mutantsOfRelease: readonly Mutant[] = [
     find: 'rolloutOf(release) !== undefined && release.spec.tranche?.release === undefined',
     replace: 'release.metadata.name === ""',
     tests: ['packages/core/planner/test/release/wanted-allowance.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a batch is ready although the DaemonSet controller counts more nodes than our view shows',
+    file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+    find: "return untilNodesShownMs(view) === null || isKnownReady(view) ? null : 'nodes'",
+    replace: 'return null',
+    tests: [isBehindNodesTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a batch is ready while nodes are missing from our view, because an earlier batch was',
+    file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+    find: 'canaryStatus.currentBatch === batchPartition',
+    replace: 'true',
+    tests: [isBehindNodesTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'the end begins while nodes are missing from our view, because the last batch was ready',
+    file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+    find: "return batchPartition === undefined ? phase === 'Finalizing' :",
+    replace: 'return batchPartition === undefined ||',
+    tests: [isBehindNodesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a batch waits for ever for nodes that only the DaemonSet controller counts',
+    file: 'packages/core/planner/src/release/progress/is-behind-nodes.ts',
+    find: 'return leftMs > 0 ? leftMs : null',
+    replace: 'return Math.max(leftMs, 1)',
+    tests: [isBehindNodesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'nothing wakes a release when our view of nodes counts as complete by the clock alone',
+    file: 'packages/core/planner/src/release/next-recheck.ts',
+    find: '    untilNodesShownMs(view),\n',
+    replace: '',
+    tests: [isBehindNodesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'each pass takes nodes that only the DaemonSet controller counts for new ones',
+    file: 'packages/shells/controllers/src/release-memory.ts',
+    find: '...(fewerNodes !== null && { fewerNodesSinceMs: fewerNodes.sinceMs }),',
+    replace: '',
+    tests: ['packages/shells/controllers/test/release-memory.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a pod counts as leaked that is older than the release, where nodes left have kept the BatchRelease of an earlier one',
+    file: 'packages/core/planner/src/release/plan-labels.ts',
+    find: 'const begun = begunAt(release)',
+    replace: 'const begun = begunAt({ metadata: release.metadata })',
+    tests: [leakedTests],
   },
   {
     rule: 'F14',

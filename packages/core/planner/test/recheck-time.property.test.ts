@@ -96,15 +96,21 @@ function releases(): fc.Arbitrary<ReleaseView> {
       policies,
       fc.option(fc.constantFrom(0, 60_000, 119_000), { nil: undefined }),
       fc.constantFrom(0, 10_000, 29_000, 30_000),
+      fc.constantFrom(undefined, 0, 60_000, 299_000, 300_000),
     )
-    .map(([{ view }, policy, undeletedForMs, deletedForMs]) => {
+    .map(([{ view }, policy, undeletedForMs, deletedForMs, fewerForMs]) => {
       const { release } = view
       const { failure, nodes } = policy ?? {}
+      const { daemonSet } = view
       const tranche = { ...release.spec.tranche, ...(failure && { failure }), ...(nodes && { nodes }) }
       return said({
         ...view,
         release: { ...release, spec: { ...release.spec, tranche } },
         undeletedSinceMs: undeletedForMs === undefined ? undefined : view.monotonicMs - undeletedForMs,
+        ...(fewerForMs !== undefined && {
+          daemonSet: daemonSet && { ...daemonSet, status: { ...daemonSet.status, desiredNumberScheduled: view.fleet.desired + 1 } },
+          fewerNodesSinceMs: view.monotonicMs - fewerForMs,
+        }),
         ...(release.metadata.deletionTimestamp !== undefined && { deletedSinceMs: view.monotonicMs - deletedForMs }),
       })
     })

@@ -33,3 +33,20 @@ it.each<[sentence: string, lease: string, afterMs: number, why: string | undefin
   const group = { wanted: lease, name: lease, lease: null, holder: undefined, members: [], refused: null }
   expect(viewOf({ ...aReading({ state: 'stopped' }), group }, memory, clock).group?.takeFailure).toBe(why)
 })
+
+it('knows since when the DaemonSet controller counts more nodes than are seen, from the first pass that saw it', () => {
+  const clock = new FakeClock()
+  const memory = memoryOf(new Map(), { namespace: 'demo', name: 'agent' }, clock)
+  const reading = aReading({ state: 'open' })
+  const sinceWith = (counted: number): number | undefined => {
+    const status = { ...reading.daemonSet?.status, desiredNumberScheduled: counted }
+    return viewOf({ ...reading, daemonSet: reading.daemonSet && { ...reading.daemonSet, status } }, memory, clock).fewerNodesSinceMs
+  }
+  const counted = reading.fleet.desired + 1
+  const began = clock.monotonicMs()
+  expect(sinceWith(counted)).toBe(began)
+  clock.advance(60_000)
+  expect(sinceWith(counted)).toBe(began)
+  expect(sinceWith(counted - 1)).toBeUndefined()
+  expect(sinceWith(counted)).toBe(began + 60_000)
+})

@@ -162,7 +162,8 @@ const flightRecordSchema = z.object({
   limit: int32().min(0).meta({ format: 'int32', description: 'Maximum number of nodes in flight at a time.' }),
   scope: z.string().optional().meta({ description: 'Digest of the rules that select nodes. Absent if every node may be updated.' }),
   begunAt: time().optional().meta({
-    description: 'Time when this release began, by the clock of the API server. Absent if its BatchRelease was created for it.',
+    description:
+      'Time when this release began, by the clock of the API server and up to five seconds early. Absent if its BatchRelease was created for it.',
   }),
   watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record was based on.' }),
   permits: atomicList(permitSchema).meta({ description: 'Permits not yet settled, oldest first.' }),

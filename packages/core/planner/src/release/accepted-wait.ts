@@ -74,10 +74,10 @@ function untilFailedMs({ since }: Waiting, { release: { spec }, fleet, nowMs }: 
 
 /** Whether such nodes alone use up the budget, or are all that an otherwise complete batch waits for. */
 function waitsForAcceptedOnly(view: ReleaseView, wanted: Allowed): boolean {
-  const { unwell, updated, updatedAvailable, effectiveSize, state, outOfReach, isBehind } = wanted.progress
+  const { unwell, updated, updatedAvailable, effectiveSize, state, outOfReach, behind } = wanted.progress
   const known = uncounted(view)
   const down = wanted.progress.unavailable.filter((node) => known.has(node))
-  if (state === 'Ready' || isBehind || outOfReach !== undefined) return false
+  if (state === 'Ready' || behind !== undefined || outOfReach !== undefined) return false
   if (isBudgetUsedUp(wanted)) return down.length >= wanted.allowance.limit
   // A batch is ready without accepted nodes once another one is available.
   const isAwaited = updatedAvailable === 0 || unwell.some(({ node }) => badBefore(view).has(node))

@@ -3,6 +3,7 @@ import { untilAcceptedFailedMs } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { untilExcludedMs } from './excluded-wait.ts'
 import { groupRecheckMs } from './plan-group.ts'
+import { untilNodesShownMs } from './progress/is-behind-nodes.ts'
 import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { settleLeftMs } from './progress/the-end.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -21,7 +22,8 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 
 /**
  * These end by the clock: minReadySeconds, the final settling time, and the time until a NotReady node is dead. So do the wait of a deleted
- * release, and the time in which nodes may recover whose failures were accepted, or which the policy excludes. All other waits but deadlines end with an event.
+ * release, and the time for which a view of nodes counts as behind. So does the time in which nodes may recover whose failures were
+ * accepted, or which the policy excludes. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   const left = [carryLeftMs(view), untilAvailableMs(view, wanted), ...(wanted.kind === 'allow' ? leftOfBatch(view, wanted) : [])]
@@ -47,6 +49,7 @@ function leftOfBatch(view: ReleaseView, wanted: Wanted & { readonly kind: 'allow
     untilAcceptedFailedMs(waiting, view, wanted),
     untilExcludedMs(waiting, view, wanted),
     untilUndeletedMs(view),
+    untilNodesShownMs(view),
     nextAtMs === null ? null : nextAtMs - view.monotonicMs,
   ]
 }

@@ -198,7 +198,7 @@ function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightReco
   if (watch !== null) return { kind: 'writeStatus', status: watch }
   const unpublished = planPublish(view, daemonSet, wanted)
   if (unpublished !== null) return unpublished
-  const begun = recordOfRelease(view, daemonSet, record, wanted.allowance.revision)
+  const begun = recordOfRelease(view, daemonSet, { record, revision: wanted.allowance.revision })
   const opened = openRecord(begun, wanted.allowance, newestPodIn(view.fleet, record.watermark))
   const open = { kind: 'writeRecord', why: 'open', record: opened, confirm: true } as const
   return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }

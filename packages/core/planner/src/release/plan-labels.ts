@@ -1,4 +1,5 @@
 import type { FlightRecord } from '@tranche/api-schema'
+import { begunAt } from '@tranche/fence'
 import { type FleetPod, isCreatedSince, keptPerBlock } from '@tranche/fleet'
 import { LEAKED_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime } from '@tranche/kube-types'
 import type { BatchReleasePlan, PodLabels } from './view/batch-release-plan.ts'
@@ -50,14 +51,15 @@ function isLabelling(view: ReleaseView, record: FlightRecord): boolean {
   return record.state === 'stopped' && !isOver && record.revision === spec.tranche?.canaryRevision
 }
 
-/** How much older than its BatchRelease (ms) a revision of the release may be: the native controller is fast. */
+/** How much older than its release (ms) a revision of the release may be: the native controller is fast. */
 const MADE_FOR_IT_MS = 60_000
 
 /** Pods of a revision that was stable before may be older than the release, however new the revision is. */
 function isOfThisRelease({ release, revisions }: ReleaseView, { revision }: FlightRecord, pod: FleetPod): boolean {
-  const begunMs = parseTime(release.metadata.creationTimestamp)
+  const begun = begunAt(release)
+  const begunMs = parseTime(begun)
   if (begunMs === null) return false
-  if (isCreatedSince(pod, release.metadata.creationTimestamp)) return true
+  if (isCreatedSince(pod, begun)) return true
   const { stableRevision, formerRevisions = [] } = release.spec.tranche ?? {}
   if (revision === stableRevision || formerRevisions.includes(revision)) return false
   const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp

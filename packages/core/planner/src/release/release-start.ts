@@ -26,8 +26,12 @@ export function startOfRelease(
   return timeText(Math.min(begunBeforeMs(daemonSet, revision) ?? Number.POSITIVE_INFINITY, nowMs - CLOCK_DOUBT_MS))
 }
 
-/** F11, G3: the record to open for this revision. It says when its release began, where that is not the one before. */
-export function recordOfRelease(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, revision: string): FlightRecord {
+/** F11, G3: the record to open for this revision. It says when the release began, if that is another release than the record's. */
+export function recordOfRelease(
+  view: ReleaseView,
+  daemonSet: DaemonSet,
+  { record, revision }: { readonly record: FlightRecord; readonly revision: string },
+): FlightRecord {
   return record.revision === revision ? record : { ...record, begunAt: startOfRelease(view, daemonSet, revision) }
 }
 

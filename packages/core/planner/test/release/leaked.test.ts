@@ -1,6 +1,6 @@
 import { toFleetView } from '@tranche/fleet'
 import { LEAKED_LABEL } from '@tranche/kube-types'
-import { planBatchRelease, type ReleaseView } from '@tranche/planner'
+import { controlInfo, planBatchRelease, type ReleaseView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, aRevision, aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
@@ -64,6 +64,16 @@ describe('a pod that came up on the revision', () => {
         tranche: { stableRevision: 'new' },
         annotations: { 'rollouts.kruise.io/daemonset-stable-revision': 'new' },
         pod: { createdAt: at(-61_000) },
+      },
+      ours,
+    ],
+    [
+      'is older than the release where nodes left have kept the BatchRelease of an earlier one',
+      {
+        record: { begunAt: at(-500) },
+        annotations: { 'batchrelease.rollouts.kruise.io/control-info': controlInfo({ name: 'agent', uid: 'release', begunAt: at(-500) }) },
+        tranche: { formerRevisions: ['new'] },
+        pod: { createdAt: at(-2_000) },
       },
       ours,
     ],

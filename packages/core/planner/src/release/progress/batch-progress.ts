@@ -65,8 +65,11 @@ export interface BatchProgress {
    * excludes all of them. Absent where the batch reaches a node or takes none, and in a rollback.
    */
   readonly outOfReach?: readonly string[]
-  /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
-  readonly isBehind?: true
+  /**
+   * What our view is too old for. Its pods are older than what executors have recorded, so that nodes may seem updated that are not. Or the
+   * DaemonSet controller counts more nodes, so that some may be missing. Absent if neither is known.
+   */
+  readonly behind?: 'pods' | 'nodes'
   readonly state: BatchState
 }
 
@@ -146,7 +149,7 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 interface NodeCounts
   extends Omit<
     BatchProgress,
-    'desired' | 'size' | 'outside' | 'partition' | 'effectiveSize' | 'missing' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'
+    'desired' | 'size' | 'outside' | 'partition' | 'effectiveSize' | 'missing' | 'exemption' | 'outOfReach' | 'behind' | 'state'
   > {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]

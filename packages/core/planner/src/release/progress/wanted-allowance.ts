@@ -7,6 +7,7 @@ import { strategyOf } from '../view/daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { controlledBy, type ReleaseView } from '../view/release-view.ts'
 import { revisionsOfRelease } from '../view/revisions-of-release.ts'
+import { untilNodesShownMs } from './is-behind-nodes.ts'
 import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
 import { isAtEnd, isStatusOfRelease } from '../view/is-finalized.ts'
@@ -191,14 +192,28 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     monotonicMs: view.monotonicMs,
     excused: judgementOf(view)?.excused ?? excusedAtEnd(view, canary),
   })
-  const isBehind = record !== undefined && isBehindRecord(view, record, canary)
-  const progress: BatchProgress = isBehind ? { ...counted, state: 'Upgrading', isBehind } : counted
+  const behind = behindIn(view, canary)
+  const progress: BatchProgress = behind === null ? counted : { ...counted, state: 'Upgrading', behind }
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))
   const { size, outside, partition } = progress
   const counts = { size, partition, ...(outside > 0 && { outside }) }
   const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, ...counts, limit, scope }
   return { kind: 'allow', allowance, stable, progress }
+}
+
+function behindIn(view: ReleaseView, canary: string): NonNullable<BatchProgress['behind']> | null {
+  const record = view.release.status?.flight
+  if (record !== undefined && isBehindRecord(view, record, canary)) return 'pods'
+  return untilNodesShownMs(view) === null || isKnownReady(view) ? null : 'nodes'
+}
+
+/** Whether the batch was ready before. A node that joins then, which the DaemonSet controller sees first, begins no soak again. */
+function isKnownReady({ release }: ReleaseView): boolean {
+  const { canaryStatus, phase } = release.status ?? {}
+  const { batchPartition } = release.spec.releasePlan
+  if (!isStatusOfRelease(release) || canaryStatus?.batchState !== 'Ready') return false
+  return batchPartition === undefined ? phase === 'Finalizing' : canaryStatus.currentBatch === batchPartition
 }
 
 function pendingMessage(why: 'generation' | 'revision'): string {

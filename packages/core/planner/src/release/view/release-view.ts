@@ -45,6 +45,8 @@ export interface ReleaseView {
   readonly rejected?: { readonly why: RejectablePatch; readonly message: string } | undefined
   /** Since when (monotonic) this process has seen the same deletable pod; undefined: there is none. */
   readonly undeletedSinceMs?: number | undefined
+  /** Since when (monotonic) this process has seen fewer nodes than the DaemonSet controller counts; undefined: it does not, or since now. */
+  readonly fewerNodesSinceMs?: number | undefined
   /** Since when (monotonic) this process has seen that the BatchRelease is deleted; undefined: it is not, or since now. */
   readonly deletedSinceMs?: number | undefined
   /** Updated nodes that are or were not well (`status.watchedNodes`, and what was seen since). */
