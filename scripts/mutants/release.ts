@@ -25,7 +25,7 @@ const handsOffProperties = 'packages/core/planner/test/release/hands-off.propert
 const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch.test.ts'
 const rejectedWaitTests = 'packages/core/planner/test/release/rejected-wait.test.ts'
 const blockedStableTests = 'packages/core/planner/test/rollout/blocked-stable.test.ts'
-const isBehindNodesTests = 'packages/core/planner/test/release/is-behind-nodes.test.ts'
+const hiddenNodesTests = 'packages/core/planner/test/release/hidden-nodes.test.ts'
 const undeletedTests = 'packages/core/planner/test/release/undeleted.test.ts'
 
 /** Faults in the decisions for a BatchRelease. */
@@ -195,9 +195,17 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a batch is ready although the DaemonSet controller counts more nodes than our view shows',
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
-    find: "return untilNodesShownMs(view) === null || isKnownReady(view) ? null : 'nodes'",
+    find: "return isNewlyReady && mayHideNodes(view) ? 'nodes' : null",
     replace: 'return null',
-    tests: [isBehindNodesTests],
+    tests: [hiddenNodesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a batch that is not complete says that nodes are missing from our view',
+    file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+    find: "const isNewlyReady = counted.state === 'Ready' && ",
+    replace: 'const isNewlyReady = ',
+    tests: [hiddenNodesTests],
   },
   {
     rule: 'G3',
@@ -205,7 +213,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
     find: 'canaryStatus.currentBatch === batchPartition',
     replace: 'true',
-    tests: [isBehindNodesTests],
+    tests: [hiddenNodesTests],
   },
   {
     rule: 'G3',
@@ -213,31 +221,47 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
     find: "return batchPartition === undefined ? phase === 'Finalizing' :",
     replace: 'return batchPartition === undefined ||',
-    tests: [isBehindNodesTests],
+    tests: [hiddenNodesTests],
   },
   {
     rule: 'G6',
-    fault: 'a batch waits for ever for nodes that only the DaemonSet controller counts',
-    file: 'packages/core/planner/src/release/progress/is-behind-nodes.ts',
-    find: 'return leftMs > 0 ? leftMs : null',
-    replace: 'return Math.max(leftMs, 1)',
-    tests: [isBehindNodesTests],
+    fault: 'a batch waits for nodes that were deleted, while the DaemonSet controller counts them',
+    file: 'packages/core/planner/src/release/progress/hidden-nodes.ts',
+    find: 'moreNodesCounted(view) > 0 && view.nodeList?.hidden?.length !== 0',
+    replace: 'moreNodesCounted(view) > 0',
+    tests: [hiddenNodesTests],
   },
   {
     rule: 'G6',
-    fault: 'nothing wakes a release when our view of nodes counts as complete by the clock alone',
+    fault: 'nothing wakes a release whose nodes are to be listed again',
     file: 'packages/core/planner/src/release/next-recheck.ts',
-    find: '    untilNodesShownMs(view),\n',
+    find: '    untilNodesListedMs(view, wanted),\n',
     replace: '',
-    tests: [isBehindNodesTests],
+    tests: [hiddenNodesTests],
   },
   {
-    rule: 'G6',
-    fault: 'each pass takes nodes that only the DaemonSet controller counts for new ones',
-    file: 'packages/shells/controllers/src/release-memory.ts',
-    find: '...(fewerNodes !== null && { fewerNodesSinceMs: fewerNodes.sinceMs }),',
-    replace: '',
+    rule: 'G3',
+    fault: 'a release ends with no node while the DaemonSet controller counts some',
+    file: 'packages/core/planner/src/release/progress/the-end.ts',
+    find: 'progress.desired === 0 && progress.behind === undefined',
+    replace: 'progress.desired === 0',
+    tests: [hiddenNodesTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a list of nodes answers for nodes that joined after it',
+    file: 'packages/shells/controllers/src/list-nodes.ts',
+    find: '> list.counted) return',
+    replace: '> Infinity) return',
     tests: ['packages/shells/controllers/test/release-memory.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a list of nodes is empty where it fails',
+    file: 'packages/shells/controllers/src/list-nodes.ts',
+    find: 'return { ...known, hidden: null, againMs',
+    replace: 'return { ...known, hidden: [], againMs',
+    tests: ['packages/shells/controllers/test/list-nodes.test.ts'],
   },
   {
     rule: 'G3',
@@ -476,8 +500,16 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a release that another process has published begins when its record opens',
     file: releaseStart,
-    find: 'begunBeforeMs(daemonSet, revision) ?? Number.POSITIVE_INFINITY, nowMs',
-    replace: 'Number.POSITIVE_INFINITY, nowMs',
+    find: 'begunBeforeMs(daemonSet, revision) ?? firstSeenMs(release)',
+    replace: 'firstSeenMs(release)',
+    tests: [releaseStartTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a release that a pause has held begins when it is published',
+    file: releaseStart,
+    find: '?? firstSeenMs(release) - CLOCK_DOUBT_MS, nowMs',
+    replace: '?? Number.POSITIVE_INFINITY, nowMs',
     tests: [releaseStartTests],
   },
   {

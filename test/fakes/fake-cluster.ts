@@ -380,6 +380,8 @@ export class FakeCluster {
       case 'labelPods':
         for (const { uid, labels } of plan.pods) this.#relabel(uid, labels['rollouts.kruise.io/rollout-id'])
         break
+      case 'listNodes':
+        throw new Error('the fleet shows all nodes')
       case 'writeStatus':
       case 'reportDrift': {
         const patched = applyPatch(release, releaseStatusPatch(release, plan.status))

@@ -96,9 +96,9 @@ function releases(): fc.Arbitrary<ReleaseView> {
       policies,
       fc.option(fc.constantFrom(0, 60_000, 119_000), { nil: undefined }),
       fc.constantFrom(0, 10_000, 29_000, 30_000),
-      fc.constantFrom(undefined, 0, 60_000, 299_000, 300_000),
+      fc.constantFrom(undefined, { hidden: ['x'], inMs: 29_000 }, { hidden: null, inMs: 1 }, { hidden: [], inMs: 5_000 }),
     )
-    .map(([{ view }, policy, undeletedForMs, deletedForMs, fewerForMs]) => {
+    .map(([{ view }, policy, undeletedForMs, deletedForMs, nodeList]) => {
       const { release } = view
       const { failure, nodes } = policy ?? {}
       const { daemonSet } = view
@@ -107,9 +107,9 @@ function releases(): fc.Arbitrary<ReleaseView> {
         ...view,
         release: { ...release, spec: { ...release.spec, tranche } },
         undeletedSinceMs: undeletedForMs === undefined ? undefined : view.monotonicMs - undeletedForMs,
-        ...(fewerForMs !== undefined && {
+        ...(nodeList !== undefined && {
           daemonSet: daemonSet && { ...daemonSet, status: { ...daemonSet.status, desiredNumberScheduled: view.fleet.desired + 1 } },
-          fewerNodesSinceMs: view.monotonicMs - fewerForMs,
+          nodeList: { hidden: nodeList.hidden, againMs: view.monotonicMs + nodeList.inMs },
         }),
         ...(release.metadata.deletionTimestamp !== undefined && { deletedSinceMs: view.monotonicMs - deletedForMs }),
       })

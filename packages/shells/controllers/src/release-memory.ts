@@ -1,17 +1,10 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import {
-  deletablePod,
-  type GroupView,
-  isFree,
-  isReleaseRevisionMissing,
-  type ReleaseView,
-  showsFewerNodes,
-  watchedNodesOf,
-} from '@tranche/planner'
+import { deletablePod, type GroupView, isFree, isReleaseRevisionMissing, type ReleaseView, watchedNodesOf } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, type MovedTimes, movedTimes, watchedLater } from '@tranche/verdict'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
+import { type KnownNodeList, nodeListFor } from './list-nodes.ts'
 import type { ReleaseReading } from './release-port.ts'
 
 /** Object of this uid that this process has seen in one state since a time (monotonic milliseconds). */
@@ -57,8 +50,8 @@ export interface ReleaseMemory {
   takeFailure: { readonly lease: string; readonly why: string; readonly againMs: number } | null
   /** Deletable pod, and since when it has been one (monotonic); null: there is none. */
   undeleted: Sighting | null
-  /** DaemonSet of which fewer nodes are seen than its controller counts, and since when (monotonic); null: there is none. */
-  fewerNodes: Sighting | null
+  /** The last live list of nodes, for a batch that seemed complete; null where none asks for it. */
+  nodeList: KnownNodeList | null
   /** Deleted BatchRelease, and since when it has been seen deleted (monotonic); null: it is not deleted. */
   deleted: Sighting | null
   /** Whether the API server refused the paused annotation for a reason other than a lost race. */
@@ -84,7 +77,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     leaveAgainMs: 0,
     takeFailure: null,
     undeleted: null,
-    fewerNodes: null,
+    nodeList: null,
     deleted: null,
     pauseRefused: false,
     rejected: null,
@@ -116,13 +109,14 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   const { metadata } = reading.release
   memory.undeleted = sightingOf(memory.undeleted, deletablePod({ ...reading, monotonicMs }), monotonicMs)
   memory.deleted = sightingOf(memory.deleted, metadata.deletionTimestamp === undefined ? undefined : metadata.uid, monotonicMs)
-  memory.fewerNodes = sightingOf(memory.fewerNodes, showsFewerNodes(reading) ? reading.daemonSet?.metadata.uid : undefined, monotonicMs)
-  const { undeleted, deleted, fewerNodes } = memory
+  const nodeList = nodeListFor(memory.nodeList, reading)
+  memory.nodeList = nodeList ?? null
+  const { undeleted, deleted } = memory
   const view = {
     ...reading,
     ...(undeleted !== null && { undeletedSinceMs: undeleted.sinceMs }),
     ...(deleted !== null && { deletedSinceMs: deleted.sinceMs }),
-    ...(fewerNodes !== null && { fewerNodesSinceMs: fewerNodes.sinceMs }),
+    ...(nodeList !== undefined && { nodeList }),
     group: groupView(reading, memory, monotonicMs),
     statusWrittenMs,
     unclear,

@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { memoryOf, type ReleaseMemory, viewOf } from '../src/release-memory.ts'
 import { aReading } from './recording-port.ts'
 
@@ -34,19 +34,21 @@ it.each<[sentence: string, lease: string, afterMs: number, why: string | undefin
   expect(viewOf({ ...aReading({ state: 'stopped' }), group }, memory, clock).group?.takeFailure).toBe(why)
 })
 
-it('knows since when the DaemonSet controller counts more nodes than are seen, from the first pass that saw it', () => {
-  const clock = new FakeClock()
-  const memory = memoryOf(new Map(), { namespace: 'demo', name: 'agent' }, clock)
-  const reading = aReading({ state: 'open' })
-  const sinceWith = (counted: number): number | undefined => {
-    const status = { ...reading.daemonSet?.status, desiredNumberScheduled: counted }
-    return viewOf({ ...reading, daemonSet: reading.daemonSet && { ...reading.daemonSet, status } }, memory, clock).fewerNodesSinceMs
-  }
-  const counted = reading.fleet.desired + 1
-  const began = clock.monotonicMs()
-  expect(sinceWith(counted)).toBe(began)
-  clock.advance(60_000)
-  expect(sinceWith(counted)).toBe(began)
-  expect(sinceWith(counted - 1)).toBeUndefined()
-  expect(sinceWith(counted)).toBe(began + 60_000)
+describe('a live list of nodes', () => {
+  it.each<[sentence: string, counted: number, uid: string, hidden: readonly string[] | null | undefined]>([
+    ['says which of its nodes the view lacks', 6, 'daemonset', ['x']],
+    ['is kept where the DaemonSet controller counts fewer than then', 5, 'daemonset', ['x']],
+    ['says nothing where the DaemonSet controller counts more than then', 7, 'daemonset', null],
+    ['is forgotten once the view has all nodes', 4, 'daemonset', undefined],
+    ['is forgotten with its DaemonSet', 6, 'another', undefined],
+  ])('%s', (_sentence, counted, uid, hidden) => {
+    const clock = new FakeClock()
+    const memory = memoryOf(new Map(), { namespace: 'demo', name: 'agent' }, clock)
+    const reading = aReading({ state: 'open' })
+    const shown = reading.fleet.nodes.map(({ name }) => name)
+    memory.nodeList = { uid, counted: shown.length + 2, hidden: [shown[0] ?? '', 'x'], againMs: 30_000 }
+    const status = { ...reading.daemonSet?.status, desiredNumberScheduled: shown.length - 4 + counted }
+    const view = viewOf({ ...reading, daemonSet: reading.daemonSet && { ...reading.daemonSet, status } }, memory, clock)
+    expect([view.nodeList?.hidden, memory.nodeList?.hidden]).toEqual([hidden, hidden])
+  })
 })

@@ -3,11 +3,12 @@ import { untilAcceptedFailedMs } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { untilExcludedMs } from './excluded-wait.ts'
 import { groupRecheckMs } from './plan-group.ts'
-import { untilNodesShownMs } from './progress/is-behind-nodes.ts'
+import { untilNodesListedMs } from './progress/hidden-nodes.ts'
 import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { settleLeftMs } from './progress/the-end.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import { untilUndeletedMs } from './undeleted.ts'
+import type { BatchReleasePlan } from './view/batch-release-plan.ts'
 import { isFinalized } from './view/is-finalized.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { nextStuckMs } from './view/stuck-pods.ts'
@@ -20,9 +21,14 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
   return Number.isFinite(soonest) ? soonest : null
 }
 
+/** The plan of a release for which nothing is to be written. */
+export function planWait(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 'wait' } {
+  return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
+}
+
 /**
  * These end by the clock: minReadySeconds, the final settling time, and the time until a NotReady node is dead. So do the wait of a deleted
- * release, and the time for which a view of nodes counts as behind. So does the time in which nodes may recover whose failures were
+ * release, and the time until nodes are listed again. So does the time in which nodes may recover whose failures were
  * accepted, or which the policy excludes. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
@@ -49,7 +55,7 @@ function leftOfBatch(view: ReleaseView, wanted: Wanted & { readonly kind: 'allow
     untilAcceptedFailedMs(waiting, view, wanted),
     untilExcludedMs(waiting, view, wanted),
     untilUndeletedMs(view),
-    untilNodesShownMs(view),
+    untilNodesListedMs(view, wanted),
     nextAtMs === null ? null : nextAtMs - view.monotonicMs,
   ]
 }

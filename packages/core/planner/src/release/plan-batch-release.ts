@@ -25,6 +25,7 @@ import { judgedRelease } from '@tranche/verdict'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './view/daemon-set-patch.ts'
 import { frozenWatch } from './progress/frozen-watch.ts'
+import { planNodeList } from './progress/hidden-nodes.ts'
 import { FINALIZED, isFinalized, isStatusOfRelease, isStoppedAtEnd } from './view/is-finalized.ts'
 import { inheritedRecord, detachPatch, restoring } from './detach.ts'
 import { stoppedSoFar } from './progress/judgement.ts'
@@ -32,7 +33,7 @@ import { planGroupLeave, planGroupRest, planGroupTake } from './plan-group.ts'
 import { mayOpen } from './progress/group-rules.ts'
 import { sayRejectedPatch } from './rejected-wait.ts'
 import { restsInGroup } from './progress/needs-group.ts'
-import { nextRecheck } from './next-recheck.ts'
+import { planWait } from './next-recheck.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { touchInsteadOfWaiting } from './missing-revision.ts'
@@ -78,9 +79,10 @@ function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
     planStopping(view, wanted) ??
     planDrift(view) ??
     planRecord(view, wanted) ??
+    planNodeList(view, wanted) ??
     planEnd(view, wanted) ??
     planLabels(view) ??
-    soonerOf(planReleaseStatus(view, wanted), waitFor(view, wanted))
+    soonerOf(planReleaseStatus(view, wanted), planWait(view, wanted))
   )
 }
 
@@ -343,8 +345,4 @@ function soonerOf(status: BatchReleasePlan | null, waiting: BatchReleasePlan & {
   if (status === null) return waiting
   if (status.kind !== 'wait' || waiting.recheckAfterMs === null) return status
   return { ...status, recheckAfterMs: Math.min(status.recheckAfterMs ?? waiting.recheckAfterMs, waiting.recheckAfterMs) }
-}
-
-function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 'wait' } {
-  return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
 }

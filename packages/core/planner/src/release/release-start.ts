@@ -1,6 +1,7 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import { begunAt } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, parseTime, timeText } from '@tranche/kube-types'
+import { judgedRelease } from '@tranche/verdict'
 import { begunWhenFrozen } from './progress/frozen-watch.ts'
 import { controlledBy, isInCharge, type ReleaseView } from './view/release-view.ts'
 
@@ -12,7 +13,8 @@ const CLOCK_DOUBT_MS = 5_000
 
 /**
  * G3: when the release of this revision began. A BatchRelease that nodes left keep, or that another template edits, begins another release than
- * the one before. Control-info has its start before the record opens, so that no crash between these two writes moves it.
+ * the one before. It begins when it was first seen, not when a pause or a group lets it start: nodes in flight may get its version meanwhile.
+ * Control-info has its start before the record opens, so that no crash between these two writes moves it.
  *
  * @returns RFC 3339 by the clock of the API server; undefined for an object that is not stored
  */
@@ -23,7 +25,7 @@ export function startOfRelease(
 ): string | undefined {
   const record = release.status?.flight
   if (record === undefined || record.revision === revision) return begunAt(release)
-  return timeText(Math.min(begunBeforeMs(daemonSet, revision) ?? Number.POSITIVE_INFINITY, nowMs - CLOCK_DOUBT_MS))
+  return timeText(Math.min(begunBeforeMs(daemonSet, revision) ?? firstSeenMs(release) - CLOCK_DOUBT_MS, nowMs - CLOCK_DOUBT_MS))
 }
 
 /** F11, G3: the record to open for this revision. It says when the release began, if that is another release than the record's. */
@@ -51,6 +53,13 @@ export function startToInherit(
   const ownMs = parseTime(begunAt(release)) ?? 0
   const mayBeLost = isInCharge({ release }, daemonSet) && record.begunAt === undefined && record.revision === revision
   return sinceMs < ownMs || (mayBeLost && sinceMs > ownMs) ? timeText(sinceMs) : null
+}
+
+/** Epoch milliseconds; Infinity where no status says it yet. */
+function firstSeenMs(release: BatchRelease): number {
+  const { stoppedTime } = release.status ?? {}
+  const seenMs = stoppedTime?.release === judgedRelease(release) ? parseTime(stoppedTime.startedAt) : null
+  return seenMs === null ? Number.POSITIVE_INFINITY : Math.max(seenMs, CLOCK_DOUBT_MS)
 }
 
 /** Epoch milliseconds, from 1970 on. */

@@ -10,6 +10,7 @@ import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.ts'
 import { carryLeftMs } from './detach.ts'
+import { hiddenText } from './progress/hidden-nodes.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
 import { acceptedText, acceptedWait } from './accepted-wait.ts'
@@ -48,6 +49,7 @@ type Reason = Omit<Waiting, 'since'>
 /** Reason of `status.waiting` and of the event while the queue accepts nothing. */
 export const QUEUE_UNAVAILABLE = 'QueueUnavailable'
 
+const BEHIND = 'waiting until the watch of the controller shows the pods that executors have recorded'
 const UNCLEAR_ADVICE = 'Tranche asks again by itself: check that the API server answers and that nothing rejects changes to pods'
 
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
@@ -97,20 +99,17 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   return { reason: 'NodesLeft', message: `${count} left behind: ${leftText(groups)}${then}`, nodes }
 }
 
-function behindText({ daemonSet, fleet }: ReleaseView, behind: 'pods' | 'nodes'): string {
-  const missing = (daemonSet?.status?.desiredNumberScheduled ?? 0) - fleet.desired
-  const what =
-    behind === 'pods'
-      ? 'the pods that executors have recorded'
-      : `${missing === 1 ? '1 more node' : `${missing} more nodes`} of the DaemonSet`
-  return `waiting until the watch of the controller shows ${what}`
+/** What our view has yet to show. */
+function behindWait(view: ReleaseView, behind: 'pods' | 'nodes'): Reason {
+  if (behind === 'pods') return { reason: 'Pending', message: BEHIND, nodes: [] }
+  return { reason: 'Pending', message: hiddenText(view), nodes: view.nodeList?.hidden ?? [] }
 }
 
 function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason | null {
   const { progress } = wanted
   const { limit } = wanted.allowance
   if (progress.state === 'Ready') return null
-  if (progress.behind !== undefined) return { reason: 'Upgrading', message: behindText(view, progress.behind), nodes: [] }
+  if (progress.behind !== undefined) return behindWait(view, progress.behind)
   const plain = countedWait(progress, view.release, view.fleet)
   if (progress.outOfReach !== undefined) return plain
   const counted = withBudgetUsers(plain, view, wanted)

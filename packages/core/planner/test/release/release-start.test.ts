@@ -39,6 +39,12 @@ describe('a BatchRelease that was kept for nodes left, when another revision is 
     expect(startIn(planOnceSaid(aView({ ...kept, annotations: published('new', '2023-11-14T23:00:00.000Z') })))).toBe(NOW)
   })
 
+  it('publishes that its release began when it was first seen, though a pause or its group has held it since', () => {
+    const stoppedTime = { release: 'r1', startedAt: '2023-11-14T21:40:00.000Z', seconds: 600 }
+    const status = { observedGeneration: 4, observedRelease: 'r1', stoppedTime }
+    expect(startIn(planOnceSaid(aView({ ...kept, status })))).toBe('2023-11-14T21:39:55.000Z')
+  })
+
   it('continues a frozen release of that revision since that began', () => {
     const stopped = { release: 'r0', startedAt: BEGUN, seconds: 0, since: '2023-11-14T21:30:00.000Z' }
     const watch = { workload: 'daemonset', revision: 'new', begunAt: '2023-11-14T21:15:00.000Z', stopped, nodes: [] }

@@ -11,7 +11,7 @@ import { isInCharge, type ReleaseView } from '../view/release-view.ts'
 export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchProgress): number {
   const canary = release.status?.canaryStatus
   if (progress.outOfReach !== undefined) return Number.POSITIVE_INFINITY
-  if (progress.desired === 0) return 0
+  if (progress.desired === 0 && progress.behind === undefined) return 0
   if (progress.state !== 'Ready' || canary?.batchState !== 'Ready') return Number.POSITIVE_INFINITY
   // A start that is no time never ends the settling early: the next status has one.
   return (parseTime(canary.batchReadyTime) ?? nowMs) + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs

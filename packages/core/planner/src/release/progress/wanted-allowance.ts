@@ -7,10 +7,10 @@ import { strategyOf } from '../view/daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { controlledBy, type ReleaseView } from '../view/release-view.ts'
 import { revisionsOfRelease } from '../view/revisions-of-release.ts'
-import { untilNodesShownMs } from './is-behind-nodes.ts'
+import { mayHideNodes } from './hidden-nodes.ts'
 import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
-import { isAtEnd, isStatusOfRelease } from '../view/is-finalized.ts'
+import { isAtEnd, isFinalized, isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { excusedAtEnd, leftBehind } from './the-end.ts'
 import { GROUP_BUSY } from './group-rules.ts'
@@ -192,20 +192,24 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     monotonicMs: view.monotonicMs,
     excused: judgementOf(view)?.excused ?? excusedAtEnd(view, canary),
   })
-  const behind = behindIn(view, canary)
-  const progress: BatchProgress = behind === null ? counted : { ...counted, state: 'Upgrading', behind }
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))
+  const behind = behindIn(view, { canary, counted })
+  const progress: BatchProgress = behind === null ? counted : { ...counted, state: 'Upgrading', behind }
   const { size, outside, partition } = progress
   const counts = { size, partition, ...(outside > 0 && { outside }) }
   const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, ...counts, limit, scope }
   return { kind: 'allow', allowance, stable, progress }
 }
 
-function behindIn(view: ReleaseView, canary: string): NonNullable<BatchProgress['behind']> | null {
+function behindIn(
+  view: ReleaseView,
+  { canary, counted }: { readonly canary: string; readonly counted: BatchProgress },
+): NonNullable<BatchProgress['behind']> | null {
   const record = view.release.status?.flight
   if (record !== undefined && isBehindRecord(view, record, canary)) return 'pods'
-  return untilNodesShownMs(view) === null || isKnownReady(view) ? null : 'nodes'
+  const isNewlyReady = counted.state === 'Ready' && !isKnownReady(view) && !isFinalized(view)
+  return isNewlyReady && mayHideNodes(view) ? 'nodes' : null
 }
 
 /** Whether the batch was ready before. A node that joins then, which the DaemonSet controller sees first, begins no soak again. */

@@ -27,6 +27,8 @@ export type BatchReleasePlan =
    * read shows that it may leave. Then delete the Lease.
    */
   | { readonly kind: 'freeGroup'; readonly lease: string }
+  /** List the desired nodes live: our view may lack some of a batch that is complete otherwise (G3). It writes nothing. */
+  | { readonly kind: 'listNodes' }
   | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }
   /** Another client changed the strategy (G11): record it in the status and as an event, before acting on it. */
   | { readonly kind: 'reportDrift'; readonly status: BatchReleaseStatusPatch; readonly message: string }

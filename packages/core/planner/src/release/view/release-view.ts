@@ -14,6 +14,14 @@ import type { KruiseActivity } from './kruise-activity.ts'
  */
 export type StrategyScope = 'release' | 'binding'
 
+/** A live list of the desired nodes of a DaemonSet. */
+export interface LiveNodeList {
+  /** Nodes that it has, and our view does not show as desired; null where it could not be read, or is too old. */
+  readonly hidden: readonly string[] | null
+  /** When (monotonic) nodes may be listed again. */
+  readonly againMs: number
+}
+
 /** Everything one pass over one BatchRelease has read. */
 export interface ReleaseView {
   readonly release: BatchRelease
@@ -45,8 +53,8 @@ export interface ReleaseView {
   readonly rejected?: { readonly why: RejectablePatch; readonly message: string } | undefined
   /** Since when (monotonic) this process has seen the same deletable pod; undefined: there is none. */
   readonly undeletedSinceMs?: number | undefined
-  /** Since when (monotonic) this process has seen fewer nodes than the DaemonSet controller counts; undefined: it does not, or since now. */
-  readonly fewerNodesSinceMs?: number | undefined
+  /** The last live list of nodes; undefined where there was none since the DaemonSet controller counts more nodes than `fleet`. */
+  readonly nodeList?: LiveNodeList | undefined
   /** Since when (monotonic) this process has seen that the BatchRelease is deleted; undefined: it is not, or since now. */
   readonly deletedSinceMs?: number | undefined
   /** Updated nodes that are or were not well (`status.watchedNodes`, and what was seen since). */
