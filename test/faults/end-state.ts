@@ -9,6 +9,7 @@ import {
   type Node,
   type Pod,
   rolloutAnnotations,
+  TOUCHED_ANNOTATION,
 } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { type ConfigLevels, findUnendedPins } from './end-config.ts'
@@ -153,4 +154,8 @@ const leaving: readonly string[] = [
   keys.paused,
   keys.controlInfo,
   keys.inProgressing,
+  keys.frozen,
+  keys.unsettled,
+  keys.reverted,
+  TOUCHED_ANNOTATION,
 ]

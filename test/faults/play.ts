@@ -206,11 +206,16 @@ function beginFaultPhase(world: World, operation: FaultPhase): void {
   )
 }
 
+/** After faults of its requests the DaemonSet controller waits as long again before its next try, and no longer for pods than this (ms). */
+const MOST_BACK_OFF_MS = 300_000
+
 /** @returns how long it holds up controllers, in milliseconds: the last of what it delays arrives late. Jobs are for executors only */
 function lastsForMs(operation: Exclude<FaultPhase, { readonly kind: 'stepServerClock' }>): number {
   if (operation.kind === 'badQueue') return 0
   if (operation.kind === 'lag') return operation.slot.startsWith('controller') ? operation.forMs + operation.ms : 0
-  return operation.who === 'executor' || operation.who === 'api' ? 0 : operation.forMs + operation.mostDelayMs
+  if (operation.who === 'executor' || operation.who === 'api') return 0
+  const backOffMs = operation.who === 'native' ? Math.min(operation.forMs, MOST_BACK_OFF_MS) : 0
+  return operation.forMs + operation.mostDelayMs + backOffMs
 }
 
 function isMeant(world: World, operation: FaultPhase, actor: string): boolean {

@@ -8,20 +8,34 @@ import { createProcess } from '../scenarios/process.ts'
 import { recordTaken } from './record-taken.ts'
 
 describe('a recorded delivery', () => {
-  it('is a list, with its version', async () => {
-    const { get, taken, version } = setUp()
+  it('is a list, with its version, once a watch continues it', async () => {
+    const { get, watch, taken, version } = setUp()
     await get('/api/v1/namespaces/default/configmaps')
+    expect(taken).toEqual([])
+    watch().stop()
     expect(taken).toEqual([{ t: expect.any(Number), to: 'reader', of: 'configmaps', rv: version() }])
   })
 
+  it('is no list that the process reads for one decision, while its watch is behind', async () => {
+    const { get, watch, taken, create, version } = setUp()
+    const path = '/api/v1/namespaces/default/configmaps'
+    await get(path)
+    const first = version()
+    await create('a')
+    await get(path)
+    watch(first).stop()
+    expect(taken.map(({ rv }) => rv)).toEqual([first])
+  })
+
   it('is only the last page of a list, with the version of the first page', async () => {
-    const { get, taken, create, version } = setUp()
+    const { get, watch, taken, create, version } = setUp()
     for (const name of ['a', 'b', 'c']) await create(name)
     const first = version()
     const { metadata } = JSON.parse(await get('/api/v1/namespaces/default/configmaps?limit=2')) as ListShape
     expect(taken).toEqual([])
     await create('d')
     await get(`/api/v1/namespaces/default/configmaps?limit=2&continue=${encodeURIComponent(metadata.continue!)}`)
+    watch(first).stop()
     expect(taken.map(({ rv }) => rv)).toEqual([first])
   })
 
@@ -117,9 +131,9 @@ function setUp() {
     version: () => simulator.server.revision(),
     create: (name: string, annotations = {}) =>
       writer.create(resources.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', annotations } }),
-    watch() {
+    watch(from = simulator.server.revision()) {
       let isOver = false
-      const path = `/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=${simulator.server.revision()}`
+      const path = `/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=${from}`
       void (async () => {
         const { body } = await exchange({ method: 'GET', path, headers: {} }, new AbortController().signal)
         for await (const _ of body) if (isOver) return

@@ -6,21 +6,39 @@ import type { Exchange, WireRequest } from '@tranche/wire'
  * Records, as deliveries, what a process takes from its lists and watches, at the time when it takes it. A process that is frozen, or
  * that has restarted its watch, never takes what is still in the socket.
  *
+ * A list counts once a watch continues it: what a process lists for one decision says nothing about what its watches have shown.
+ *
  * @param exchange as the process uses it
  * @param clock of the recording
  */
 export function recordTaken(exchange: Exchange, actor: string, clock: Clock, take: (delivery: RecordedDelivery) => void): Exchange {
+  /** Versions of lists, by the path of the watch that would continue them. */
+  const listed = new Map<string, Set<number>>()
   return async (request, signal) => {
-    const response = await exchange(request, signal)
-    if (request.method !== 'GET' || response.status !== 200 || isPartial(request)) return response
-    const versionsIn = isWatch(request) ? versionsOfEvents : versionsOfList
     const of = resourceIn(request)
-    const reported = (chunk: string): void => {
-      const t = Math.round(clock.nowMs() * 1_000) / 1_000
-      for (const rv of versionsIn(chunk)) take({ t, to: actor, of, rv })
+    const taken = (rv: number): void => take({ t: Math.round(clock.nowMs() * 1_000) / 1_000, to: actor, of, rv })
+    const isRead = request.method === 'GET' && !isPartial(request)
+    if (isRead && isWatch(request)) {
+      const from = startOf(request)
+      if (from !== undefined && listed.get(pathIn(request))?.delete(from)) taken(from)
     }
-    return { ...response, body: noted(response.body, reported) }
+    const response = await exchange(request, signal)
+    if (!isRead || response.status !== 200) return response
+    if (isWatch(request)) return { ...response, body: noted(response.body, (chunk) => versionsOfEvents(chunk).forEach(taken)) }
+    const versions = listed.get(pathIn(request)) ?? new Set()
+    listed.set(pathIn(request), versions)
+    return { ...response, body: noted(response.body, (chunk) => versionsOfList(chunk).forEach((rv) => versions.add(rv))) }
   }
+}
+
+function pathIn({ path }: Pick<WireRequest, 'path'>): string {
+  return path.replace(/\?.*/, '')
+}
+
+/** Version after which a watch begins. */
+function startOf({ path }: WireRequest): number | undefined {
+  const text = /[?&]resourceVersion=(\d+)/.exec(path)?.[1]
+  return text === undefined ? undefined : Number(text)
 }
 
 /** A consumer that reads the next chunk has processed the one before. */
@@ -42,7 +60,7 @@ function isPartial({ path }: WireRequest): boolean {
 
 /** Plural: the last part of the path of a list or a watch. */
 function resourceIn({ path }: WireRequest): string {
-  return path.replace(/\?.*/, '').split('/').at(-1)!
+  return pathIn({ path }).split('/').at(-1)!
 }
 
 const VERSION = '"resourceVersion":"'

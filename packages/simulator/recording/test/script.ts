@@ -82,7 +82,8 @@ export class Script {
     const key = { namespace: 'medik8s-leases', verb: 'patch', actor: holder?.startsWith('tranche/') === true ? 'executor-1' : 'user' }
     const renewTime = new Date(this.#t + 1 + aheadMs).toISOString()
     const spec = { holderIdentity: holder ?? undefined, renewTime, leaseDurationSeconds: 60 }
-    const o = { metadata: { name: `node-${node}` }, spec }
+    const known = this.#objects.get(`Lease node-${node}`)
+    const o = holder === null && known !== undefined ? known : { metadata: { name: `node-${node}` }, spec }
     return this.#write('Lease', `node-${node}`, o, { ...key, ...(holder === null && { type: 'DELETED' }), ...options })
   }
 

@@ -5,17 +5,17 @@ import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { pinsConfig } from '../world/pins.ts'
 import { createReportedFailures } from '../world/reported-failures.ts'
-import { actionOf } from '../world/recorded-action.ts'
+import { actionOf, type RecordedAction } from '../world/recorded-action.ts'
 
 /** Number of blocked revisions that a Rollout remembers. */
 const MOST_HELD = 10
 
 /**
  * G12: a template is rolled back when we replace it, or when its abort is accepted. So is one that users read as failed, when they replace it.
- * From then on no permit for it is given and used, whatever hash it returns under and whatever a status remembers. A retry ends that, or a rollback
- * that puts it back, also where a user had created the DaemonSet again with it. The same holds once the status reports a revision as blocked. The
- * status forgets a blocked revision only on a retry, when ten newer ones follow, or when it blocks the revision being released and so returns to
- * the stable one.
+ * From then on no permit for it is given and used, whatever hash it returns under and whatever a status remembers. A retry of it ends that. So
+ * does a rollback that puts it back, also where a user had created the DaemonSet again with it. The same holds once the status reports a
+ * revision as blocked. On a retry the status forgets one blocked revision. It forgets others only when ten newer ones follow, or when it blocks
+ * the revision being released and so returns to the stable one.
  */
 export function createMemoryJudge(parts: JudgeParts): Judge {
   return new MemoryJudge(parts)
@@ -142,7 +142,7 @@ class MemoryJudge implements Judge {
     if (action?.type === 'retry' && action.id !== actionOf(before)?.id) this.#retries.set(keyOf(write), action.id)
   }
 
-  /** A retry lifts rolled-back templates, unless it is refused. */
+  /** A retry lifts rolled-back templates until it is answered. */
   #followActions(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
     const { world, query } = this.#parts
     const key = `${write.namespace}/${next.spec.workloadRef?.name}`
@@ -150,14 +150,25 @@ class MemoryJudge implements Judge {
     const action = actionOf(next)
     if (!query.isOurs(write.actor ?? '')) {
       if (action?.type !== 'retry' || action.id === actionOf(before)?.id) return
-      this.#lifted.set(key, this.#rolledBack.get(key) ?? new Map())
+      this.#lifted.set(key, new Map([...(this.#lifted.get(key) ?? []), ...(this.#rolledBack.get(key) ?? [])]))
       this.#rolledBack.delete(key)
     } else if (lastAction !== undefined && lastAction.id !== before.status?.lastAction?.id) {
-      if (lastAction.type === 'retry' && lastAction.result === 'Refused')
-        for (const [template, t] of this.#lifted.get(key) ?? []) this.#rollBack(key, template, t)
+      if (lastAction.type === 'retry') this.#answerRetry(key, lastAction.result, action?.id === lastAction.id ? action : undefined)
       if (lastAction.type === 'abort' && lastAction.result === 'Accepted')
         this.#rollBack(key, world.templateOf(before.status?.canaryStatus?.canaryRevision ?? ''), write.t)
     }
+  }
+
+  /** A retry that is accepted lifts the template that it names, or the present one. Once another action was asked for, which one is not known. */
+  #answerRetry(key: string, result: string | undefined, action: RecordedAction | undefined): void {
+    const lifted = this.#lifted.get(key) ?? new Map<string, number>()
+    this.#lifted.delete(key)
+    if (result !== 'Refused' && action === undefined) return
+    const [namespace, name = ''] = key.split('/')
+    const { world } = this.#parts
+    const named = action?.revision === undefined ? world.story(namespace, name)?.latest?.template : world.templateOf(action.revision)
+    for (const [template, t] of lifted)
+      if (result === 'Refused' || (named !== undefined && template !== named)) this.#rollBack(key, template, t)
   }
 
   #rollBack(key: string, template: string | undefined, t: number): void {
@@ -177,7 +188,8 @@ class MemoryJudge implements Judge {
     const was = before.status?.heldRevisions ?? []
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
     const forgotten = was.filter((one) => !is.has(one.digest) && !this.#isReturnedTo(keyOf(write), one, before, next))
-    if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
+    const mostForgotten = isAsked ? 1 : 0
+    if (new Set(forgotten.map(({ revision }) => revision)).size <= mostForgotten || is.size >= MOST_HELD) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
     const text = `${write.actor} removed blocked revision ${names} from the status without a retry`
     this.#parts.breach({ guarantee: 'G12', atMs: write.t, text })

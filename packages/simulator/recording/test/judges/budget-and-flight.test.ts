@@ -43,6 +43,16 @@ describe('the budget', () => {
       (s) => s.pod('c1', { ready: false }).seen().wait(1).del('a1').del('b1'),
       ['G1 b'],
     ],
+    ...[false, true].map((isSeen): [string, (s: Script) => Script, readonly string[]] => [
+      `counts a node that another actor broke ${isSeen ? 'where' : 'only where'} a watch has reported that it is desired`,
+      (s) => {
+        if (isSeen) s.node('e').seen()
+        else s.node('e')
+        const broken = s.pod('e1').pod('e1', { ready: false }).seen('executor-1', ['pods', 'daemonsets'])
+        return broken.wait(1).del('a1').del('b1')
+      },
+      isSeen ? ['G1 b'] : [],
+    ]),
     ['does not count it before the watch has reported it', (s) => s.pod('c1', { ready: false }).wait(3_600_000).del('a1').del('b1'), []],
     [
       'does not count it when the watch reports it at the same moment',

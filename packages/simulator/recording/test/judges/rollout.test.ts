@@ -438,6 +438,22 @@ describe('a blocked revision', () => {
         (s) => rolledBack(s).rollout({}, 'user', { type: 'DELETED' }).rollout({}).pod('a1').record({}, 'a1').del('a1'),
         [],
       ],
+      ...(
+        [
+          ['not released after a retry of another version', 'v1', ['G12 a']],
+          ['released after a retry that names it', 'v2', []],
+        ] as const
+      ).map(([how, revision, found]): [string, (s: Script) => Script, readonly string[]] => [
+        `is ${how}`,
+        (s) =>
+          rolledBack(s)
+            .rollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'w1', type: 'retry', revision }) } } })
+            .rollout({ status: { lastAction: { id: 'w1', type: 'retry', result: 'Accepted' } } }, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        found,
+      ]),
       [
         'is not released after a retry that was refused',
         (s) =>
@@ -554,6 +570,14 @@ describe('a blocked revision', () => {
         'is forgotten after a retry whose answer has no result',
         (s) => forgets(s.rollout(held, 'controller-1').rollout(action('w1', 'retry')), { lastAction: { id: 'w1' } }),
         [],
+      ],
+      [
+        'is not forgotten together with another one after a retry',
+        (s) => {
+          const two = { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v9', digest: 'template-9' }] } }
+          return forgets(s.rollout(two, 'controller-1').rollout(action('w1', 'retry')), { lastAction: { id: 'w1' } })
+        },
+        ['G12'],
       ],
       ['is not forgotten after another action', (s) => forgets(s.rollout(held, 'controller-1').rollout(action('w1'))), ['G12']],
       [

@@ -474,6 +474,13 @@ const inTwo = (script: Script): Script => {
   const approved = deletes(deletes(script, 'a1').rollout(approve('w1')), 'b1')
   return become(approved, { nodes: both, replicas: 1, pause: {} }, { nodes: both, pause: {} }, all)
 }
+/** Nodes a and b are updated: the step of a is approved, and that of b is open. */
+const twoOpen = (script: Script): Script => deletes(deletes(script, 'a1').rollout(approve('w1')), 'b1')
+const excluding = (script: Script, name: string): Script =>
+  script
+    .order({ spec: { tranche: { nodes: { exclude: [{ matchLabels: { name } }] } } } })
+    .seen()
+    .wait(1)
 /** The controller has seen everything, and writes its status. */
 const known = (script: Script): Script =>
   script
@@ -496,12 +503,23 @@ describe('the nodes that steps with selectors have opened', () => {
         ['G3 c'],
       ],
       [
+        'are those of the present step if it has the same, though the first of the new steps selects none',
+        (s) => {
+          const open = deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1').rollout(approve('w2'))
+          return deletes(
+            become(deletes(open, 'c1'), { ...wait, replicas: 3 }, { ...wait, replicas: 3 }, ofPool('rest', 3), all).rollout(approve('w3')),
+            'd1',
+          )
+        },
+        [],
+      ],
+      [
         'are none of a pool that replaces the first',
         (s) => deletes(become(deletes(s, 'a1'), ofPool('rest', '50%'), all), 'c1', 'd1', 'b1'),
         ['G3 d', 'G3 b'],
       ],
     ],
-    { begin: () => released([ofPool('canary', '50%'), ofPool('canary'), all], { begin: pools }) },
+    { begin: () => released([ofPool('canary', '50%'), ofPool('canary'), { ...ofPool('rest', 3) }, all], { begin: pools }) },
   )
   judgeEach(
     'G3',
@@ -527,6 +545,18 @@ describe('the nodes that steps with selectors have opened', () => {
     'G3',
     [
       [
+        'are those of the next step once as many nodes as the first ever had are updated, of a number of nodes',
+        (s) => deletes(deletes(deletes(s, 'a1').node('e', { labels: { pool: 'canary' } }), 'b1').rollout(approve('w1')), 'c1'),
+        [],
+      ],
+      ['are those of the first only while fewer are updated', (s) => deletes(deletes(s, 'a1').rollout(approve('w1')), 'c1'), ['G3 c']],
+    ],
+    { begin: () => released([ofPool('canary', 3), ofPool('rest'), all], { begin: pools }) },
+  )
+  judgeEach(
+    'G3',
+    [
+      [
         'are those of one step only if it selects another pool after an approval of the pool before',
         (s) => deletes(become(deletes(s, 'a1').rollout(approve('w1')), ofPool('rest', 1), all), 'c1', 'd1'),
         ['G3 d'],
@@ -546,6 +576,11 @@ describe('the nodes that steps with selectors have opened', () => {
         'are those of the step at which the controller continues: executors may have updated nodes of the new first one before it knew',
         (s) => deletes(known(deletes(inTwo(s), 'c1')), 'd1'),
         [],
+      ],
+      [
+        'are no more if the present step has fewer, and a later one has all',
+        (s) => deletes(become(deletes(s, 'a1').rollout(approve('w1')), wait, half, all), 'b1', 'c1', 'd1'),
+        ['G3 d'],
       ],
       [
         'are those of the first step only if the controller knew of the change before',
@@ -592,6 +627,16 @@ describe('the nodes that steps with selectors have opened', () => {
         'are the same if a user writes a pause after other definitions have pruned the selectors',
         (s) => deletes(withPause(pruned(deletes(s, 'a1'))), 'b1'),
         ['G3 b'],
+      ],
+      [
+        'are those of the second of changed steps if the policy excludes all of the first',
+        (s) => deletes(become(excluding(twoOpen(s), 'c'), ofNode('c'), ofNode('d'), all), 'd1'),
+        [],
+      ],
+      [
+        'are those of the first of changed steps if the policy excludes another node',
+        (s) => deletes(become(excluding(twoOpen(s), 'z'), ofNode('c'), ofNode('d'), all), 'd1'),
+        ['G3 d'],
       ],
       [
         'are none while an empty step comes instead of the present one',

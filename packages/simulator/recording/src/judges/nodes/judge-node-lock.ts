@@ -45,14 +45,18 @@ class NodeLockJudge implements Judge {
         this.#breach('G7', lastMs, node, `${holder} still holds its Lease, although it has no permit any more`)
   }
 
-  #judgeLease({ kind, actor = '', o, t, sent, namespace }: RecordedWrite): void {
+  #judgeLease({ kind, type, actor = '', o, t, sent, namespace }: RecordedWrite): void {
     if (kind !== 'Lease' || !this.#parts.query.isOurs(actor)) return
     const { metadata, spec } = o as { readonly metadata?: { readonly name?: string }; readonly spec?: { readonly holderIdentity?: string } }
     const node = metadata?.name?.replace(/^node-/, '') ?? ''
     const before = this.#leases.at(node, t)
-    if (before === undefined || namespace !== 'medik8s-leases' || before.holder === spec?.holderIdentity) return
+    if (before === undefined || namespace !== 'medik8s-leases') return
+    const isDeleted = type === 'DELETED'
+    // A deleted object is as it was last. Leases of our own releases may be swept.
+    if (isDeleted ? before.namespace !== undefined : before.holder === spec?.holderIdentity) return
     // Renewed after it was sent: the write would have been refused.
-    if (this.#leases.isHeld(before, sent ?? t, actor)) this.#breach('G11', t, node, `we take its Lease, which ${before.holder} holds`)
+    if (!this.#leases.isHeld(before, sent ?? t, actor)) return
+    this.#breach('G11', t, node, `we ${isDeleted ? 'delete' : 'take'} its Lease, which ${before.holder} holds`)
   }
 
   #hasPermit(node: string): boolean {

@@ -6,8 +6,8 @@ import type { RecordedRollout } from '../../world/stops.ts'
 import type { World } from '../../world/world.ts'
 import { actionOf, stepOf } from '../../world/recorded-action.ts'
 import type { JudgedWait } from '../clock-doubt.ts'
-import { continuedStep, lastFilled, type ReplacedSteps } from './continued-step.ts'
-import { countWanted, isInReach, isWithin, leftIn, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach } from './step-reach.ts'
+import { continuedStep, lastFilled, type ReplacedSteps, selectsNodes } from './continued-step.ts'
+import { isInReach, isWithin, leftIn, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach } from './step-reach.ts'
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
@@ -121,7 +121,7 @@ class ReleaseSteps implements OpenedSteps {
     story.advance(nowMs)
     this.#noteNodes(story)
     if (this.#mayBeStable && this.#isOnMost(story)) this.#isFree = true
-    if (this.#edit !== null) this.#open(continuedStep(story, reachesOf(steps), this.#edit), nowMs)
+    if (this.#edit !== null) this.#open(continuedStep(story, steps, this.#edit), nowMs)
     for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
       this.#readyMs ??= this.#readySince(story, reachesOf(steps)[this.#opened - 1]!, mayBeUp)
       if (this.#readyMs === null || !(this.#coversAll(story) || this.#isPauseOver(step, this.#readyMs, nowMs))) return
@@ -192,9 +192,8 @@ class ReleaseSteps implements OpenedSteps {
     if (nodes?.exclude !== undefined) return this.#openedMs
     const isReached = (name: string): boolean => story.node(name)?.wanted === true && isInReach(reach, story.node(name)?.node)
     const spared = [...this.#notReady].filter(isReached).length
-    const wanted = (within: Pick<StepReach, 'within'>): number => countWanted(story, within)
     const fewest = (within: Pick<StepReach, 'within'>): number => this.#fewest(within)
-    const size = Math.min(sizeOf(reach, fewest, wanted), wanted(reach)) - spared
+    const size = Math.min(sizeOf(reach, fewest), fewest(reach)) - spared
     if (size <= 0) return this.#openedMs
     const { world, template } = this.#options
     if (story.orders.revision === undefined || world.templateOf(story.orders.revision) !== template) return null
@@ -235,17 +234,17 @@ class ReleaseSteps implements OpenedSteps {
   /** A Rollout that was created again continues at the last open step up to which all nodes are updated. @see continuedStep */
   #replaceSteps(story: DaemonSetStory, { steps: { next }, cause }: FollowedWrite, isNew: boolean): void {
     const open = reachesOf(this.#steps).slice(0, this.#opened)
+    const selected = selectsNodes(this.#steps)
     const readyMs = this.#readyMs
     this.#granted = [...this.#granted, ...open]
     this.#readyMs = null
     this.#steps = next
     const reaches = reachesOf(next)
-    const selects = reaches.some(({ within }) => within !== null)
+    const selects = selectsNodes(next)
     if (open.length === 0 || (isNew && !selects)) return
     const before = this.#opened
-    this.#edit = isNew ? null : { open, granted: this.#granted, cause }
-    this.#opened =
-      this.#edit === null ? Math.max(1, Math.min(before, lastFilled(story, reaches))) : continuedStep(story, reaches, this.#edit)
+    this.#edit = isNew ? null : { open, granted: this.#granted, selected, cause }
+    this.#opened = this.#edit === null ? Math.max(1, Math.min(before, lastFilled(story, reaches))) : continuedStep(story, next, this.#edit)
     const present = reaches[this.#opened - 1]
     // A step that has all its nodes does not begin again: its pause began when they were first available.
     if (this.#opened === before && present !== undefined && isWithin(story, present, open.at(-1)!)) this.#readyMs = readyMs
