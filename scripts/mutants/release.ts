@@ -25,7 +25,7 @@ const handsOffProperties = 'packages/core/planner/test/release/hands-off.propert
 const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch.test.ts'
 const rejectedWaitTests = 'packages/core/planner/test/release/rejected-wait.test.ts'
 const blockedStableTests = 'packages/core/planner/test/rollout/blocked-stable.test.ts'
-const hiddenNodesTests = 'packages/core/planner/test/release/hidden-nodes.test.ts'
+const unseenNodesTests = 'packages/core/planner/test/release/unseen-nodes.test.ts'
 const undeletedTests = 'packages/core/planner/test/release/undeleted.test.ts'
 
 /** Faults in the decisions for a BatchRelease. */
@@ -195,9 +195,9 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a batch is ready although the DaemonSet controller counts more nodes than our view shows',
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
-    find: "return isNewlyReady && mayHideNodes(view) ? 'nodes' : null",
+    find: "return isNewlyReady && mayMissNodes(view) ? 'nodes' : null",
     replace: 'return null',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G6',
@@ -205,7 +205,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
     find: "const isNewlyReady = counted.state === 'Ready' && ",
     replace: 'const isNewlyReady = ',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G3',
@@ -213,7 +213,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
     find: 'canaryStatus.currentBatch === batchPartition',
     replace: 'true',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G3',
@@ -221,15 +221,15 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
     find: "return batchPartition === undefined ? phase === 'Finalizing' :",
     replace: 'return batchPartition === undefined ||',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G6',
     fault: 'a batch waits for nodes that were deleted, while the DaemonSet controller counts them',
-    file: 'packages/core/planner/src/release/progress/hidden-nodes.ts',
-    find: 'moreNodesCounted(view) > 0 && view.nodeList?.hidden?.length !== 0',
+    file: 'packages/core/planner/src/release/progress/unseen-nodes.ts',
+    find: 'moreNodesCounted(view) > 0 && view.nodeList?.unseen?.length !== 0',
     replace: 'moreNodesCounted(view) > 0',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G6',
@@ -237,7 +237,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/next-recheck.ts',
     find: '    untilNodesListedMs(view, wanted),\n',
     replace: '',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G3',
@@ -245,22 +245,22 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/the-end.ts',
     find: 'progress.desired === 0 && progress.behind === undefined',
     replace: 'progress.desired === 0',
-    tests: [hiddenNodesTests],
+    tests: [unseenNodesTests],
   },
   {
     rule: 'G3',
     fault: 'a list of nodes answers for nodes that joined after it',
     file: 'packages/shells/controllers/src/list-nodes.ts',
-    find: '> list.counted) return',
-    replace: '> Infinity) return',
+    find: 'counted > list.counted || isOld',
+    replace: 'isOld',
     tests: ['packages/shells/controllers/test/release-memory.test.ts'],
   },
   {
     rule: 'G3',
     fault: 'a list of nodes is empty where it fails',
     file: 'packages/shells/controllers/src/list-nodes.ts',
-    find: 'return { ...known, hidden: null, againMs',
-    replace: 'return { ...known, hidden: [], againMs',
+    find: 'return { ...known, unseen: null, againMs',
+    replace: 'return { ...known, unseen: [], againMs',
     tests: ['packages/shells/controllers/test/list-nodes.test.ts'],
   },
   {

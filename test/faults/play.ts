@@ -206,7 +206,7 @@ function beginFaultPhase(world: World, operation: FaultPhase): void {
   )
 }
 
-/** After faults of its requests the DaemonSet controller waits as long again before its next try, and no longer for pods than this (ms). */
+/** Longest back-off (ms) of the DaemonSet controller after failed requests. Otherwise it waits as long as the faults lasted. */
 const MOST_BACK_OFF_MS = 300_000
 
 /** @returns how long it holds up controllers, in milliseconds: the last of what it delays arrives late. Jobs are for executors only */

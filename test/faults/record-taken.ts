@@ -6,7 +6,7 @@ import type { Exchange, WireRequest } from '@tranche/wire'
  * Records, as deliveries, what a process takes from its lists and watches, at the time when it takes it. A process that is frozen, or
  * that has restarted its watch, never takes what is still in the socket.
  *
- * A list counts once a watch continues it: what a process lists for one decision says nothing about what its watches have shown.
+ * A list counts when a watch continues it: what a process lists for one decision says nothing about what its watches have shown.
  *
  * @param exchange as the process uses it
  * @param clock of the recording

@@ -38,7 +38,7 @@ it('a step does not pass while the watch of the controller does not show its nod
   expect((await stage.rollout()).status).toMatchObject({
     currentStepIndex: 2,
     currentStepState: 'StepUpgrade',
-    message: expect.stringContaining('waiting until the watch of the controller shows 5 more nodes that the DaemonSet counts'),
+    message: expect.stringContaining('waiting until the watch of nodes shows'),
   })
   resume()
   await untilPausedAt(stage, 2)

@@ -24,7 +24,7 @@ export { namesLeft, nodesNotDone } from './release/progress/the-end.ts'
 export { leftNodes, leftText, outageStart } from './release/progress/left-nodes.ts'
 export { budgetUsers, budgetUsersText } from './release/progress/budget-users.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/progress/batch-progress.ts'
-export { moreNodesCounted } from './release/progress/hidden-nodes.ts'
+export { moreNodesCounted } from './release/progress/unseen-nodes.ts'
 export { deletablePod } from './release/undeleted.ts'
 export type {
   BatchReleasePlan,

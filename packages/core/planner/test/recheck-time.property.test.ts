@@ -96,7 +96,7 @@ function releases(): fc.Arbitrary<ReleaseView> {
       policies,
       fc.option(fc.constantFrom(0, 60_000, 119_000), { nil: undefined }),
       fc.constantFrom(0, 10_000, 29_000, 30_000),
-      fc.constantFrom(undefined, { hidden: ['x'], inMs: 29_000 }, { hidden: null, inMs: 1 }, { hidden: [], inMs: 5_000 }),
+      fc.constantFrom(undefined, { unseen: ['x'], inMs: 29_000 }, { unseen: null, inMs: 1 }, { unseen: [], inMs: 5_000 }),
     )
     .map(([{ view }, policy, undeletedForMs, deletedForMs, nodeList]) => {
       const { release } = view
@@ -109,7 +109,7 @@ function releases(): fc.Arbitrary<ReleaseView> {
         undeletedSinceMs: undeletedForMs === undefined ? undefined : view.monotonicMs - undeletedForMs,
         ...(nodeList !== undefined && {
           daemonSet: daemonSet && { ...daemonSet, status: { ...daemonSet.status, desiredNumberScheduled: view.fleet.desired + 1 } },
-          nodeList: { hidden: nodeList.hidden, againMs: view.monotonicMs + nodeList.inMs },
+          nodeList: { unseen: nodeList.unseen, againMs: view.monotonicMs + nodeList.inMs },
         }),
         ...(release.metadata.deletionTimestamp !== undefined && { deletedSinceMs: view.monotonicMs - deletedForMs }),
       })

@@ -13,11 +13,11 @@ const LIST_AGAIN_MS = 30_000
 export interface KnownNodeList extends LiveNodeList {
   /** uid of the DaemonSet. */
   readonly uid: string
-  /** Nodes that the DaemonSet controller counted then. A higher count asks again. */
+  /** Fewest nodes that the DaemonSet controller has counted since. A higher count asks again. */
   readonly counted: number
 }
 
-/** Dependencies of {@link listHiddenNodes}. */
+/** Dependencies of {@link listUnseenNodes}. */
 interface ListParts {
   readonly cluster: Pick<ReleasePort, 'listDesiredNodes'>
   readonly clock: Clock
@@ -26,7 +26,7 @@ interface ListParts {
 }
 
 /** G3: lists the desired nodes live, and keeps those that our view lacks. A list that fails says nothing, and is tried again later. */
-export async function listHiddenNodes(
+export async function listUnseenNodes(
   { release, fleet }: Pick<ReleaseView, 'release' | 'fleet'>,
   daemonSet: DaemonSet,
   { cluster, clock, log, signal }: ListParts,
@@ -34,22 +34,30 @@ export async function listHiddenNodes(
   const known = { uid: daemonSet.metadata.uid, counted: daemonSet.status?.desiredNumberScheduled ?? 0 }
   try {
     const nodes = await cluster.listDesiredNodes(daemonSet, signal)
-    const hidden = nodes.filter((name) => !isShown(fleet, name))
-    if (hidden.length > 0) log.info({ ...fieldsOf(release), nodes: hidden.length }, 'watch of nodes is behind')
-    return { ...known, hidden, againMs: clock.monotonicMs() + LIST_AGAIN_MS }
+    const unseen = nodes.filter((name) => !isShown(fleet, name))
+    if (unseen.length > 0) log.info({ ...fieldsOf(release), nodes: unseen.length }, 'watch of nodes is behind')
+    return { ...known, unseen, againMs: clock.monotonicMs() + LIST_AGAIN_MS }
   } catch (error) {
     signal.throwIfAborted()
     log.warn({ ...fieldsOf(release), err: error }, 'could not list nodes')
-    return { ...known, hidden: null, againMs: clock.monotonicMs() + LIST_AGAIN_MS }
+    return { ...known, unseen: null, againMs: clock.monotonicMs() + LIST_AGAIN_MS }
   }
 }
 
-/** What a list still says to a later view; undefined once the view has all nodes that the DaemonSet controller counts. */
-export function nodeListFor(list: KnownNodeList | null, view: Pick<ReleaseView, 'daemonSet' | 'fleet'>): KnownNodeList | undefined {
-  const { daemonSet, fleet } = view
+/**
+ * What a list still says to a later view; undefined once the view has all nodes that the DaemonSet controller counts. A higher count asks for
+ * another list, also after a lower one. So does a list without such nodes that is old.
+ */
+export function nodeListFor(
+  list: KnownNodeList | null,
+  view: Pick<ReleaseView, 'daemonSet' | 'fleet' | 'monotonicMs'>,
+): KnownNodeList | undefined {
+  const { daemonSet, fleet, monotonicMs } = view
   if (list === null || moreNodesCounted(view) === 0 || daemonSet?.metadata.uid !== list.uid) return undefined
-  if ((daemonSet.status?.desiredNumberScheduled ?? 0) > list.counted) return { ...list, hidden: null }
-  return { ...list, hidden: list.hidden?.filter((name) => !isShown(fleet, name)) ?? null }
+  const counted = daemonSet.status?.desiredNumberScheduled ?? 0
+  const isOld = list.unseen?.length === 0 && monotonicMs >= list.againMs
+  if (counted > list.counted || isOld) return { ...list, unseen: null }
+  return { ...list, counted, unseen: list.unseen?.filter((name) => !isShown(fleet, name)) ?? null }
 }
 
 function isShown(fleet: ReleaseView['fleet'], name: string): boolean {

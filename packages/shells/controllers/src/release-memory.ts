@@ -109,7 +109,7 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   const { metadata } = reading.release
   memory.undeleted = sightingOf(memory.undeleted, deletablePod({ ...reading, monotonicMs }), monotonicMs)
   memory.deleted = sightingOf(memory.deleted, metadata.deletionTimestamp === undefined ? undefined : metadata.uid, monotonicMs)
-  const nodeList = nodeListFor(memory.nodeList, reading)
+  const nodeList = nodeListFor(memory.nodeList, { ...reading, monotonicMs })
   memory.nodeList = nodeList ?? null
   const { undeleted, deleted } = memory
   const view = {

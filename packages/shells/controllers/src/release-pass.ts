@@ -19,7 +19,7 @@ import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, 
 import { confirmAndWrite, UNCLEAR_RECHECK_MS } from './confirm-record.ts'
 import { createFailedPlans } from './failed-plans.ts'
 import { freeGroup } from './free-group.ts'
-import { listHiddenNodes } from './list-nodes.ts'
+import { listUnseenNodes } from './list-nodes.ts'
 import { fieldsOf } from './log-plans.ts'
 import { isLostRace, patchDaemonSetOf } from './patch-daemon-set-of.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
@@ -122,7 +122,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'freeGroup':
       return leaveGroup(plan.lease, doing)
     case 'listNodes':
-      doing.memory.nodeList = await listHiddenNodes(view, daemonSetOf(view), doing)
+      doing.memory.nodeList = await listUnseenNodes(view, daemonSetOf(view), doing)
       return again
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)

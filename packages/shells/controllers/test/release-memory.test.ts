@@ -35,20 +35,47 @@ it.each<[sentence: string, lease: string, afterMs: number, why: string | undefin
 })
 
 describe('a live list of nodes', () => {
-  it.each<[sentence: string, counted: number, uid: string, hidden: readonly string[] | null | undefined]>([
-    ['says which of its nodes the view lacks', 6, 'daemonset', ['x']],
-    ['is kept where the DaemonSet controller counts fewer than then', 5, 'daemonset', ['x']],
-    ['says nothing where the DaemonSet controller counts more than then', 7, 'daemonset', null],
-    ['is forgotten once the view has all nodes', 4, 'daemonset', undefined],
-    ['is forgotten with its DaemonSet', 6, 'another', undefined],
-  ])('%s', (_sentence, counted, uid, hidden) => {
-    const clock = new FakeClock()
-    const memory = memoryOf(new Map(), { namespace: 'demo', name: 'agent' }, clock)
-    const reading = aReading({ state: 'open' })
-    const shown = reading.fleet.nodes.map(({ name }) => name)
-    memory.nodeList = { uid, counted: shown.length + 2, hidden: [shown[0] ?? '', 'x'], againMs: 30_000 }
-    const status = { ...reading.daemonSet?.status, desiredNumberScheduled: shown.length - 4 + counted }
-    const view = viewOf({ ...reading, daemonSet: reading.daemonSet && { ...reading.daemonSet, status } }, memory, clock)
-    expect([view.nodeList?.hidden, memory.nodeList?.hidden]).toEqual([hidden, hidden])
+  const said = (unseen: readonly string[], ...counts: readonly number[]): unknown => answerOf({ unseen, counts })
+
+  it.each<[sentence: string, answer: unknown, unseen: readonly string[] | null | undefined]>([
+    ['says which of its nodes the view lacks', said(['x'], 2), ['x']],
+    ['is kept where the DaemonSet controller counts fewer than then', said(['x'], 1), ['x']],
+    ['says nothing where the DaemonSet controller counts more than then', said(['x'], 3), null],
+    ['says nothing where the count has fallen and risen again', said([], 1, 2), null],
+    ['is forgotten once the view has all nodes', said(['x'], 0), undefined],
+    ['is forgotten with its DaemonSet', answerOf({ unseen: ['x'], counts: [2], uid: 'another' }), undefined],
+    ['says for 30 seconds that the view has all', answerOf({ unseen: [], counts: [2], afterMs: 29_999 }), []],
+    ['says nothing after that', answerOf({ unseen: [], counts: [2], afterMs: 30_000 }), null],
+  ])('%s', (_sentence, answer, unseen) => {
+    expect(answer).toEqual(unseen)
   })
 })
+
+/**
+ * What a list that was read at a count of two more than the view has says later.
+ *
+ * @param counts how many nodes more than the view the DaemonSet controller counted since
+ */
+function answerOf({ unseen, counts, uid = 'daemonset', afterMs = 0 }: Listed): readonly string[] | null | undefined {
+  const clock = new FakeClock()
+  const memory = memoryOf(new Map(), { namespace: 'demo', name: 'agent' }, clock)
+  const reading = aReading({ state: 'open' })
+  const shown = reading.fleet.nodes.map(({ name }) => name)
+  const listed = unseen.length === 0 ? [] : [shown[0] ?? '', ...unseen]
+  memory.nodeList = { uid, counted: shown.length + 2, unseen: listed, againMs: clock.monotonicMs() + 30_000 }
+  clock.advance(afterMs)
+  const answers = counts.map((more) => {
+    const status = { ...reading.daemonSet?.status, desiredNumberScheduled: shown.length + more }
+    const view = viewOf({ ...reading, daemonSet: reading.daemonSet && { ...reading.daemonSet, status } }, memory, clock)
+    expect(memory.nodeList?.unseen).toEqual(view.nodeList?.unseen)
+    return view.nodeList?.unseen
+  })
+  return answers.at(-1)
+}
+
+interface Listed {
+  readonly unseen: readonly string[]
+  readonly counts: readonly number[]
+  readonly uid?: string
+  readonly afterMs?: number
+}

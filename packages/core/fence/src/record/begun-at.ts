@@ -9,7 +9,10 @@ export function begunAt({ metadata, status }: Partial<Pick<BatchRelease, 'metada
   return status?.flight?.begunAt ?? metadata?.creationTimestamp
 }
 
-/** F11: the record of a BatchRelease that continues a release which began at `at`, by an earlier BatchRelease or a record that was lost. */
+/**
+ * F11: the record of a BatchRelease that continues a release begun at `at` (RFC 3339): one of an earlier BatchRelease, or its own, whose record
+ * was lost.
+ */
 export function continueSince(record: FlightRecord, at: string): FlightRecord {
   return { ...record, seq: record.seq + 1, begunAt: at }
 }

@@ -59,7 +59,7 @@ export function inheritedRecord(
 ): FlightRecord | null {
   const carried = carriedOn(daemonSet)
   const inherited = carried === null ? null : inheritPermits(record, carried)
-  const since = startToInherit(view, daemonSet, record, revision)
+  const since = startToInherit(view, daemonSet, { record, revision })
   return since === null ? inherited : continueSince(inherited ?? record, since)
 }
 

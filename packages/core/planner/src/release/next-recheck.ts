@@ -3,7 +3,7 @@ import { untilAcceptedFailedMs } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { untilExcludedMs } from './excluded-wait.ts'
 import { groupRecheckMs } from './plan-group.ts'
-import { untilNodesListedMs } from './progress/hidden-nodes.ts'
+import { untilNodesListedMs } from './progress/unseen-nodes.ts'
 import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { settleLeftMs } from './progress/the-end.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -13,17 +13,17 @@ import { isFinalized } from './view/is-finalized.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { nextStuckMs } from './view/stuck-pods.ts'
 
+/** The plan of a release for which nothing is to be written. */
+export function planWait(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 'wait' } {
+  return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
+}
+
 /** When (ms) the release is planned again without any event; null: an event ends every wait. */
 export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
   const nextMs = judgementOf(view)?.nextChangeMs ?? null
   const judgeMs = nextMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextMs - view.monotonicMs)
   const soonest = Math.min(judgeMs, groupRecheckMs(view, wanted), nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(soonest) ? soonest : null
-}
-
-/** The plan of a release for which nothing is to be written. */
-export function planWait(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 'wait' } {
-  return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
 }
 
 /**

@@ -38,15 +38,15 @@ export function recordOfRelease(
 }
 
 /**
- * F11: when the release began that a BatchRelease continues: one that was frozen, or one that another BatchRelease or a lost record began.
+ * F11: the start that a BatchRelease adopts for the release of this revision: that of a frozen release, of an earlier BatchRelease, or of its
+ * own record, which was lost.
  *
- * @returns null where the record says it already, or nothing says it
+ * @returns RFC 3339; null where there is nothing to adopt
  */
 export function startToInherit(
   { release }: Pick<ReleaseView, 'release'>,
   daemonSet: DaemonSet,
-  record: FlightRecord,
-  revision: string,
+  { record, revision }: { readonly record: FlightRecord; readonly revision: string },
 ): string | null {
   const sinceMs = begunBeforeMs(daemonSet, revision)
   if (sinceMs === null) return null
@@ -55,14 +55,14 @@ export function startToInherit(
   return sinceMs < ownMs || (mayBeLost && sinceMs > ownMs) ? timeText(sinceMs) : null
 }
 
-/** Epoch milliseconds; Infinity where no status says it yet. */
+/** When a status first named this release, in epoch milliseconds; Infinity where none does. */
 function firstSeenMs(release: BatchRelease): number {
   const { stoppedTime } = release.status ?? {}
   const seenMs = stoppedTime?.release === judgedRelease(release) ? parseTime(stoppedTime.startedAt) : null
   return seenMs === null ? Number.POSITIVE_INFINITY : Math.max(seenMs, CLOCK_DOUBT_MS)
 }
 
-/** Epoch milliseconds, from 1970 on. */
+/** Start of the release of this revision, as frozen or published, in epoch milliseconds from 1970 on; null where nothing says it. */
 function begunBeforeMs(daemonSet: DaemonSet, revision: string): number | null {
   const sinceMs = parseTime(begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision))
   return sinceMs === null ? null : Math.max(0, sinceMs)

@@ -10,7 +10,7 @@ import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.ts'
 import { carryLeftMs } from './detach.ts'
-import { hiddenText } from './progress/hidden-nodes.ts'
+import { unseenText } from './progress/unseen-nodes.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
 import { acceptedText, acceptedWait } from './accepted-wait.ts'
@@ -101,8 +101,8 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
 
 /** What our view has yet to show. */
 function behindWait(view: ReleaseView, behind: 'pods' | 'nodes'): Reason {
-  if (behind === 'pods') return { reason: 'Pending', message: BEHIND, nodes: [] }
-  return { reason: 'Pending', message: hiddenText(view), nodes: view.nodeList?.hidden ?? [] }
+  if (behind === 'pods') return { reason: 'Upgrading', message: BEHIND, nodes: [] }
+  return { reason: 'Pending', message: unseenText(view), nodes: view.nodeList?.unseen ?? [] }
 }
 
 function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason | null {

@@ -320,7 +320,7 @@ describe('the status of a BatchRelease', () => {
       view: { nodes: 'a:new b:new c:old d:old e:old', record: { permits: [permitFor('a')] }, status: begun },
       want: {
         canaryStatus: { batchState: 'Upgrading' },
-        waiting: { reason: 'Pending', message: expect.stringContaining('have recorded') },
+        waiting: { reason: 'Upgrading', message: expect.stringContaining('have recorded') },
       },
     },
     'is ready while the record has a permit for an old pod that is gone (G3)': {
@@ -331,7 +331,7 @@ describe('the status of a BatchRelease', () => {
       view: { nodes: 'a:new b:new c:old d:old e:old', record: { watermark: '100' }, view: { podsSeen: '99' }, status: begun },
       want: {
         canaryStatus: { batchState: 'Upgrading' },
-        waiting: { reason: 'Pending', message: expect.stringContaining('have recorded') },
+        waiting: { reason: 'Upgrading', message: expect.stringContaining('have recorded') },
       },
     },
     'is ready once the watch has reached it (G3)': {

@@ -14,8 +14,8 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 /**
  * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
- * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not. A clock of the API server that is set back between the
- * two hides that. Timeouts are not judged. A
+ * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not.
+ * A clock of the API server that is set back between the two hides that. Timeouts are not judged. A
  * Rollout that is disabled or deleted and comes back changes nothing; another revision in between does. Once users read that the release
  * has ended, the nodes that it updated count no more; those that it left count from then on.
  */
@@ -167,7 +167,7 @@ class FailureJudge implements Judge {
     const { uid, waiting, phase } = pod
     if (write.type === 'ADDED') this.#created.set(uid, write.t)
     this.#followReady(write, pod)
-    if (write.type === 'DELETED') this.#started.delete(uid)
+    if (write.type === 'DELETED') for (const known of [this.#started, this.#created]) known.delete(uid)
     else if (phase === 'Running' && !this.#started.has(uid)) this.#started.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
     if (write.type === 'DELETED' || waiting === undefined || !fatal.has(waiting)) return void this.#failing.delete(uid)
     const known = this.#failing.get(uid)

@@ -14,8 +14,8 @@ import { actionOf } from '../world/recorded-action.ts'
  * - The template changes only back to one that the DaemonSet had, but for its config, and only on request of a user or a policy. That happens once per request,
  *   or with a back-off where the policy says `Revert`.
  * - The original strategy type is recorded as it was, never overwritten, and forgotten only once it is restored.
- * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as do a resume after a failure, disabling and
- *   enabling the Rollout, or another actor who sets OnDelete.
+ * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as do a resume after a
+ *   failure, disabling and enabling the Rollout, or another actor who sets OnDelete.
  */
 export function createHandsOffJudge(parts: JudgeParts): Judge {
   return new HandsOffJudge(parts)

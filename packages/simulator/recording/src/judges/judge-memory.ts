@@ -189,9 +189,10 @@ class MemoryJudge implements Judge {
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
     const forgotten = was.filter((one) => !is.has(one.digest) && !this.#isReturnedTo(keyOf(write), one, before, next))
     const mostForgotten = isAsked ? 1 : 0
-    if (new Set(forgotten.map(({ revision }) => revision)).size <= mostForgotten || is.size >= MOST_HELD) return
-    const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
-    const text = `${write.actor} removed blocked revision ${names} from the status without a retry`
+    const names = [...new Set(forgotten.map(({ revision, digest }) => revision ?? digest))]
+    if (names.length <= mostForgotten || is.size >= MOST_HELD) return
+    const why = isAsked ? 'for a retry, which unblocks one' : 'without a retry'
+    const text = `${write.actor} removed blocked revisions ${names.join(', ')} from the status ${why}`
     this.#parts.breach({ guarantee: 'G12', atMs: write.t, text })
   }
 

@@ -468,14 +468,14 @@ const forgotten = (script: Script, actor?: string): Script =>
   script.rollout({ metadata: { annotations: { 'tranche.dev/step-nodes': undefined } } }, actor)
 const withPause = (script: Script): Script =>
   script.rollout({ metadata: { generation: 2, annotations: { 'tranche.dev/step-nodes': '{}' } }, spec: { strategy: { paused: true } } })
+/** Nodes a and b are updated: the step of a is approved, and that of b is open. */
+const twoOpen = (script: Script): Script => deletes(deletes(script, 'a1').rollout(approve('w1')), 'b1')
 /** Two of three nodes are updated, and the steps become others for nodes c and d. */
 const inTwo = (script: Script): Script => {
   const both = { matchExpressions: [{ key: 'name', operator: 'In', values: ['c', 'd'] }] }
-  const approved = deletes(deletes(script, 'a1').rollout(approve('w1')), 'b1')
+  const approved = twoOpen(script)
   return become(approved, { nodes: both, replicas: 1, pause: {} }, { nodes: both, pause: {} }, all)
 }
-/** Nodes a and b are updated: the step of a is approved, and that of b is open. */
-const twoOpen = (script: Script): Script => deletes(deletes(script, 'a1').rollout(approve('w1')), 'b1')
 const excluding = (script: Script, name: string): Script =>
   script
     .order({ spec: { tranche: { nodes: { exclude: [{ matchLabels: { name } }] } } } })
@@ -505,7 +505,7 @@ describe('the nodes that steps with selectors have opened', () => {
       [
         'are those of the present step if it has the same, though the first of the new steps selects none',
         (s) => {
-          const open = deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1').rollout(approve('w2'))
+          const open = twoOpen(s).rollout(approve('w2'))
           return deletes(
             become(deletes(open, 'c1'), { ...wait, replicas: 3 }, { ...wait, replicas: 3 }, ofPool('rest', 3), all).rollout(approve('w3')),
             'd1',
@@ -519,7 +519,7 @@ describe('the nodes that steps with selectors have opened', () => {
         ['G3 d', 'G3 b'],
       ],
     ],
-    { begin: () => released([ofPool('canary', '50%'), ofPool('canary'), { ...ofPool('rest', 3) }, all], { begin: pools }) },
+    { begin: () => released([ofPool('canary', '50%'), ofPool('canary'), ofPool('rest', 3), all], { begin: pools }) },
   )
   judgeEach(
     'G3',
@@ -595,17 +595,17 @@ describe('the nodes that steps with selectors have opened', () => {
     [
       [
         'are those of the first of changed steps that has nodes to update, not of the present one',
-        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('c'), ofNode('d'), all), 'c1', 'd1'),
+        (s) => deletes(become(twoOpen(s), ofNode('c'), ofNode('d'), all), 'c1', 'd1'),
         ['G3 d'],
       ],
       [
         'are those of the present step if the ones before were passed',
-        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('a'), ofNode('d'), all), 'c1', 'd1'),
+        (s) => deletes(become(twoOpen(s), ofNode('a'), ofNode('d'), all), 'c1', 'd1'),
         ['G3 c'],
       ],
       [
         'are those of a step that was open, and not passed, if it is the first one now',
-        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('b'), ofNode('d'), all), 'c1', 'd1'),
+        (s) => deletes(become(twoOpen(s), ofNode('b'), ofNode('d'), all), 'c1', 'd1'),
         ['G3 c', 'G3 d'],
       ],
       [
@@ -640,12 +640,12 @@ describe('the nodes that steps with selectors have opened', () => {
       ],
       [
         'are none while an empty step comes instead of the present one',
-        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('a'), ofNode('z'), ofNode('d'), all), 'd1'),
+        (s) => deletes(become(twoOpen(s), ofNode('a'), ofNode('z'), ofNode('d'), all), 'd1'),
         ['G3 d'],
       ],
       [
         'are as many as the first step has that is larger than those before, if the steps select none any more',
-        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), half, { replicas: 3, pause: {} }, all), 'c1'),
+        (s) => deletes(become(twoOpen(s), half, { replicas: 3, pause: {} }, all), 'c1'),
         ['G3 c'],
       ],
       [

@@ -66,8 +66,8 @@ export interface BatchProgress {
    */
   readonly outOfReach?: readonly string[]
   /**
-   * What our view is too old for. Its pods are older than what executors have recorded, so that nodes may seem updated that are not. Or the
-   * DaemonSet controller counts more nodes, so that some may be missing. Absent if neither is known.
+   * Which watch is behind. `pods`: executors recorded newer pods, so that nodes may seem updated that are not. `nodes`: the DaemonSet controller
+   * counts more nodes, so that some may be missing. Absent: neither is known.
    */
   readonly behind?: 'pods' | 'nodes'
   readonly state: BatchState

@@ -7,7 +7,7 @@ import { strategyOf } from '../view/daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { controlledBy, type ReleaseView } from '../view/release-view.ts'
 import { revisionsOfRelease } from '../view/revisions-of-release.ts'
-import { mayHideNodes } from './hidden-nodes.ts'
+import { mayMissNodes } from './unseen-nodes.ts'
 import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
 import { isAtEnd, isFinalized, isStatusOfRelease } from '../view/is-finalized.ts'
@@ -209,10 +209,13 @@ function behindIn(
   const record = view.release.status?.flight
   if (record !== undefined && isBehindRecord(view, record, canary)) return 'pods'
   const isNewlyReady = counted.state === 'Ready' && !isKnownReady(view) && !isFinalized(view)
-  return isNewlyReady && mayHideNodes(view) ? 'nodes' : null
+  return isNewlyReady && mayMissNodes(view) ? 'nodes' : null
 }
 
-/** Whether the batch was ready before. A node that joins then, which the DaemonSet controller sees first, begins no soak again. */
+/**
+ * Whether the batch was ready before. A node that joins then, which the DaemonSet controller sees first, begins no soak again. Nor are nodes
+ * listed for other steps or rules of nodes that come then.
+ */
 function isKnownReady({ release }: ReleaseView): boolean {
   const { canaryStatus, phase } = release.status ?? {}
   const { batchPartition } = release.spec.releasePlan

@@ -17,7 +17,7 @@ export type StrategyScope = 'release' | 'binding'
 /** A live list of the desired nodes of a DaemonSet. */
 export interface LiveNodeList {
   /** Nodes that it has, and our view does not show as desired; null where it could not be read, or is too old. */
-  readonly hidden: readonly string[] | null
+  readonly unseen: readonly string[] | null
   /** When (monotonic) nodes may be listed again. */
   readonly againMs: number
 }

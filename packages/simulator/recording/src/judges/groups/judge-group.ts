@@ -106,7 +106,7 @@ class GroupJudge implements Judge {
       hasOpened: (opens && hasJoined) || (known?.hasOpened ?? false),
       lostDaemonSet: !opens && known?.lostDaemonSet === true,
       isExcused:
-        !isOpen && (metadata?.deletionTimestamp !== undefined || waitsForLeft(write.o as RecordedRelease) || known?.isExcused === true),
+        !isOpen && (metadata?.deletionTimestamp !== undefined || isOverButForLeft(write.o as RecordedRelease) || known?.isExcused === true),
     }
   }
 
@@ -116,7 +116,7 @@ class GroupJudge implements Judge {
 }
 
 /** Whether it has ended but for nodes left behind, or has failed on all nodes in flight since then. */
-function waitsForLeft({ spec, status }: RecordedRelease): boolean {
+function isOverButForLeft({ spec, status }: RecordedRelease): boolean {
   if (status?.waiting?.reason === 'NodesLeft') return true
   const failed = status?.failure?.stops === true ? (status.failure.nodes ?? []) : []
   const { permits = [] } = status?.flight ?? {}

@@ -13,8 +13,8 @@ function aBatch(counted: number, fields: ViewFields = {}): ReleaseView {
   return { ...view, daemonSet: daemonSet && { ...daemonSet, status: { ...daemonSet.status, desiredNumberScheduled: counted } } }
 }
 
-/** The default view was read at this time. @param hidden as in a live list of nodes, which may be repeated 20 seconds later */
-const listed = (hidden: readonly string[] | null): ViewFields => ({ view: { nodeList: { hidden, againMs: 120_000 } } })
+/** The default view was read at this time. @param unseen as in a live list of nodes, which may be repeated 20 seconds later */
+const listed = (unseen: readonly string[] | null): ViewFields => ({ view: { nodeList: { unseen, againMs: 120_000 } } })
 
 function stateOf(view: ReleaseView): unknown {
   const wanted = wantedAllowance(view)
@@ -54,18 +54,23 @@ describe('a batch whose nodes are all updated, by our view', () => {
     expect(planBatchRelease({ ...view, monotonicMs: 120_000 })).toEqual({ kind: 'listNodes' })
   })
 
-  it('says which nodes are missing from the view', () => {
-    expect(onceSaid(aBatch(6, listed(['f']))).release.status?.waiting).toMatchObject({
-      reason: 'Pending',
-      message: 'waiting until the watch of the controller shows 1 more node that the DaemonSet counts',
-      nodes: ['f'],
-    })
+  it.each([
+    ['which nodes the view lacks', listed(['f']), 'waiting until the watch of nodes shows f', ['f']],
+    [
+      'how many may be missing, where no list says which',
+      listed(null),
+      'waiting for a list of nodes: the DaemonSet controller counts 2 nodes more than the watch of nodes shows',
+      [],
+    ],
+  ])('says %s', (_what, fields, message, nodes) => {
+    expect(onceSaid(aBatch(7, fields)).release.status?.waiting).toMatchObject({ reason: 'Pending', message, nodes })
   })
 
-  it('is not asked for while it waits for a node that it has', () => {
+  it('waits for a node that the view has before nodes are listed', () => {
     const view = aBatch(6, { ...complete, nodes: 'a:new b:new! c:old d:old e:old' })
     expect(stateOf(view)).toBe('Verifying')
     expect(onceSaid(view).release.status?.waiting?.reason).toBe('NotAvailable')
+    expect(planBatchRelease(onceSaid(view)).kind).toBe('wait')
   })
 })
 
