@@ -35,7 +35,7 @@ export async function listUnseenNodes(
   try {
     const nodes = await cluster.listDesiredNodes(daemonSet, signal)
     const unseen = nodes.filter((name) => !isShown(fleet, name))
-    if (unseen.length > 0) log.info({ ...fieldsOf(release), nodes: unseen.length }, 'watch of nodes is behind')
+    if (unseen.length > 0) log.info({ ...fieldsOf(release), objects: unseen.length }, 'watch of nodes is behind')
     return { ...known, unseen, againMs: clock.monotonicMs() + LIST_AGAIN_MS }
   } catch (error) {
     signal.throwIfAborted()
