@@ -206,16 +206,11 @@ function beginFaultPhase(world: World, operation: FaultPhase): void {
   )
 }
 
-/** Longest back-off (ms) of the DaemonSet controller after failed requests. Otherwise it waits as long as the faults lasted. */
-const MOST_BACK_OFF_MS = 300_000
-
 /** @returns how long it holds up controllers, in milliseconds: the last of what it delays arrives late. Jobs are for executors only */
 function lastsForMs(operation: Exclude<FaultPhase, { readonly kind: 'stepServerClock' }>): number {
   if (operation.kind === 'badQueue') return 0
   if (operation.kind === 'lag') return operation.slot.startsWith('controller') ? operation.forMs + operation.ms : 0
-  if (operation.who === 'executor' || operation.who === 'api') return 0
-  const backOffMs = operation.who === 'native' ? Math.min(operation.forMs, MOST_BACK_OFF_MS) : 0
-  return operation.forMs + operation.mostDelayMs + backOffMs
+  return operation.who === 'executor' || operation.who === 'api' ? 0 : operation.forMs + operation.mostDelayMs
 }
 
 function isMeant(world: World, operation: FaultPhase, actor: string): boolean {

@@ -28,8 +28,8 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 
 /**
  * These end by the clock: minReadySeconds, the final settling time, and the time until a NotReady node is dead. So do the wait of a deleted
- * release, and the time until nodes are listed again. So does the time in which nodes may recover whose failures were
- * accepted, or which the policy excludes. All other waits but deadlines end with an event.
+ * release, and the time until nodes are listed again. So does the time in which nodes may recover whose failures were accepted, or which the
+ * policy excludes. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   const left = [carryLeftMs(view), untilAvailableMs(view, wanted), ...(wanted.kind === 'allow' ? leftOfBatch(view, wanted) : [])]

@@ -8,8 +8,7 @@ import { limitFor } from './limit-for.ts'
 
 /**
  * G1: no Ready pod is deleted while as many other wanted nodes as the limit are down. Nodes in flight count, and nodes that are down for
- * another reason that the watches of the deciding process had reported, but for those that were dead before their update. Those watches must
- * also have reported that the nodes are wanted. Where a list took its
+ * another reason that the watches of the deciding process had reported, but for those that were dead before their update. Where a list took its
  * watch past the time in which a pod was not Ready, the time in the status of the pod says since when it has been.
  */
 export function createBudgetJudge({ world, observations, query, breach }: JudgeParts): Judge {
@@ -19,8 +18,7 @@ export function createBudgetJudge({ world, observations, query, breach }: JudgeP
     const { daemonSet, pod, decision } = deletion
     const exempt = dead.exemptFor(deletion)
     const inFlight = [...daemonSet.inFlight].map(({ name }) => name)
-    const isSeen = ({ name, downBy, wantedBy }: NodeStory): boolean =>
-      !exempt.has(name) && observations.hasSeen(decision, downBy) && observations.hasSeen(decision, wantedBy)
+    const isSeen = ({ name, downBy }: NodeStory): boolean => !exempt.has(name) && observations.hasSeen(decision, downBy)
     const others = [...daemonSet.down].filter((node) => isSeen(node) && !looksAvailable(node, decision)).map(({ name }) => name)
     return new Set([...inFlight, ...others].filter((name) => name !== pod.node))
   }

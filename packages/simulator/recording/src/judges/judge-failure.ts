@@ -14,8 +14,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 /**
  * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
- * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not.
- * A clock of the API server that is set back between the two hides that. Timeouts are not judged. A
+ * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not; timeouts are not judged. A
  * Rollout that is disabled or deleted and comes back changes nothing; another revision in between does. Once users read that the release
  * has ended, the nodes that it updated count no more; those that it left count from then on.
  */
@@ -30,8 +29,6 @@ class FailureJudge implements Judge {
   readonly #failing = new Map<string, Failing>()
   /** Uid of each pod that its kubelet has started → the write that first said so. */
   readonly #started = new Map<string, Cause>()
-  /** Uid of each pod → when it was created. */
-  readonly #created = new Map<string, number>()
   /** Node whose kubelet has fallen silent → the write that first said so. */
   readonly #silent = new Map<string, Cause>()
   /** DaemonSet and node, of nodes that were healthy when we updated them. */
@@ -143,15 +140,8 @@ class FailureJudge implements Judge {
   /** A container that waits for good, and the loss of the node after its kubelet had started the pod. */
   #failuresOf(name: string, { uid }: PodStory): readonly Failing[] {
     const [waits, started, silent] = [this.#failing.get(uid), this.#started.get(uid), this.#silent.get(name)]
-    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t && !this.#seemsSilentBefore(uid, silent.t)
+    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t
     return [...(waits === undefined ? [] : [waits]), ...(hasLost ? [{ reason: 'NodeNotReady', causes: [started, silent] }] : [])]
-  }
-
-  /** Once the API server's clock is set back, a kubelet that falls silent may seem to have done so before its pod was created. */
-  #seemsSilentBefore(uid: string, silentMs: number): boolean {
-    const { clockSteps = [] } = this.#parts.query
-    const createdMs = this.#created.get(uid) ?? silentMs
-    return clockSteps.some(({ atMs, ms }) => ms < 0 && atMs >= createdMs && atMs <= silentMs && silentMs + ms <= createdMs)
   }
 
   #followNode({ t, rv, o }: RecordedWrite): void {
@@ -165,9 +155,8 @@ class FailureJudge implements Judge {
   #followPod(write: RecordedWrite): void {
     const pod = write.o as unknown as RecordedPod
     const { uid, waiting, phase } = pod
-    if (write.type === 'ADDED') this.#created.set(uid, write.t)
     this.#followReady(write, pod)
-    if (write.type === 'DELETED') for (const known of [this.#started, this.#created]) known.delete(uid)
+    if (write.type === 'DELETED') this.#started.delete(uid)
     else if (phase === 'Running' && !this.#started.has(uid)) this.#started.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
     if (write.type === 'DELETED' || waiting === undefined || !fatal.has(waiting)) return void this.#failing.delete(uid)
     const known = this.#failing.get(uid)

@@ -1,6 +1,6 @@
 import { ownValue } from '../world/own-value.ts'
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
-import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
+import type { RecordedRollout } from '../world/stops.ts'
 import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
@@ -14,8 +14,8 @@ import { actionOf } from '../world/recorded-action.ts'
  * - The template changes only back to one that the DaemonSet had, but for its config, and only on request of a user or a policy. That happens once per request,
  *   or with a back-off where the policy says `Revert`.
  * - The original strategy type is recorded as it was, never overwritten, and forgotten only once it is restored.
- * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as do a resume after a
- *   failure, disabling and enabling the Rollout, or another actor who sets OnDelete.
+ * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as does disabling and
+ *   enabling the Rollout, or another actor who sets OnDelete.
  */
 export function createHandsOffJudge(parts: JudgeParts): Judge {
   return new HandsOffJudge(parts)
@@ -48,17 +48,9 @@ class HandsOffJudge implements Judge {
   }
 
   onWrite(write: RecordedWrite, known: Readonly<Record<string, unknown>> | undefined): void {
-    if (write.kind === 'BatchRelease') this.#followRelease(write, known as unknown as RecordedRelease | undefined)
+    if (write.kind === 'BatchRelease') this.#reverts.followRelease(write)
     else if (write.kind === 'Rollout') this.#followRollout(write, known as unknown as RecordedRollout | undefined)
     else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, known as unknown as RecordedDaemonSet | undefined)
-  }
-
-  /** A user who resumes a release after a failure retries it, too: its BatchRelease says so. */
-  #followRelease(write: RecordedWrite, before: RecordedRelease | undefined): void {
-    this.#reverts.followRelease(write)
-    const { spec } = write.o as RecordedRelease
-    const isRetried = before !== undefined && spec?.tranche?.retry !== before.spec?.tranche?.retry
-    if (isRetried) this.#fights.delete(`${write.namespace}/${spec?.workloadRef?.name}`)
   }
 
   #followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {

@@ -60,12 +60,7 @@ export interface RecordedRelease {
   readonly status?: {
     readonly observedGeneration?: number
     readonly flight?: RecordedFlight
-    readonly failure?: {
-      readonly accepted?: readonly string[]
-      readonly stops?: boolean
-      readonly release?: string
-      readonly nodes?: readonly string[]
-    }
+    readonly failure?: { readonly accepted?: readonly string[]; readonly stops?: boolean; readonly release?: string }
     readonly waiting?: { readonly reason?: string }
   }
 }

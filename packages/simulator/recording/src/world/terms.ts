@@ -19,8 +19,6 @@ export interface RecordedTerms {
   }
   readonly downtime?: { readonly group?: string; readonly nodeLock?: string; readonly perDay?: string }
   readonly retry?: string
-  /** Present after the end of the release. */
-  readonly left?: object
   readonly drain?: RecordedDrain
 }
 

@@ -175,21 +175,6 @@ describe('a version that replaces one whose pod has not become Ready', () => {
   ])
 })
 
-describe('a version with which a node is lost after the clock of the API server was set', () => {
-  const lost = (s: Script): Script => s.wait(60_000).node('a', { ready: 'Unknown' }).seen().wait(1).del('b1')
-  const begin = (): Script =>
-    fleet()
-      .order({ spec: { tranche: { release: 'first', canaryRevision: 'v2' } } })
-      .seen()
-      .wait(2_000)
-      .del('a1')
-      .replace('a1')
-  const setBy = (ms: number) => ({ begin, query: (s: Script) => ({ clockSteps: [{ atMs: s.nowMs - 1_000, ms }] }) })
-  judgeEach('G9', [['is not known to be lost since its update where the clock went back so far', lost, []]], setBy(-90_000))
-  judgeEach('G9', [['is known to be where the clock went back by less than the pod was old', lost, ['G9 b']]], setBy(-30_000))
-  judgeEach('G9', [['is known to be where the clock was set forward', lost, ['G9 b']]], setBy(90_000))
-})
-
 describe('a version with which a node is lost', () => {
   const silent = (key: string): Fields => ({ ready: 'Unknown', taints: [{ key, effect: 'NoSchedule' }] })
   const away = silent('node.kubernetes.io/unreachable')

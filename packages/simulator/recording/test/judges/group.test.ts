@@ -44,20 +44,6 @@ describe('a record of a group', () => {
           ),
         [],
       ],
-      ...(['a', 'b'] as const).map((failed): [string, (s: Script) => Script, readonly string[]] => [
-        `opens where the other one has failed since its end on ${failed === 'a' ? 'the node' : 'another node than that'} in flight`,
-        (s) =>
-          opens(
-            s
-              .del('a1')
-              .record({ state: 'stopped', permits: [{ node: 'a', podUid: 'a1' }] })
-              .order({
-                spec: { tranche: { downtime: { group: 'agents' }, left: {} } },
-                status: { failure: { stops: true, nodes: [failed] } },
-              }),
-          ),
-        failed === 'a' ? [] : ['G13'],
-      ]),
       [
         'opens where the other one is stopped, and its DaemonSet was deleted',
         (s) => opens(s.del('a1').daemonSet({}, 'user', { type: 'DELETED' }).record({ state: 'stopped' })),

@@ -213,14 +213,6 @@ describe('a conflict over the strategy', () => {
       [],
     ],
     [
-      'is over after a user has resumed a failed release, which is a retry, too',
-      (s) =>
-        setBack(setBack(s))
-          .order({ spec: { tranche: { retry: 'resume-1' } } })
-          .del('a1'),
-      [],
-    ],
-    [
       'is over when the Rollout is disabled and enabled again, which begins another release',
       (s) =>
         setBack(setBack(s.rollout({})))

@@ -545,18 +545,6 @@ describe('the nodes that steps with selectors have opened', () => {
     'G3',
     [
       [
-        'are those of the next step once as many nodes as the first ever had are updated, of a number of nodes',
-        (s) => deletes(deletes(deletes(s, 'a1').node('e', { labels: { pool: 'canary' } }), 'b1').rollout(approve('w1')), 'c1'),
-        [],
-      ],
-      ['are those of the first only while fewer are updated', (s) => deletes(deletes(s, 'a1').rollout(approve('w1')), 'c1'), ['G3 c']],
-    ],
-    { begin: () => released([ofPool('canary', 3), ofPool('rest'), all], { begin: pools }) },
-  )
-  judgeEach(
-    'G3',
-    [
-      [
         'are those of one step only if it selects another pool after an approval of the pool before',
         (s) => deletes(become(deletes(s, 'a1').rollout(approve('w1')), ofPool('rest', 1), all), 'c1', 'd1'),
         ['G3 d'],

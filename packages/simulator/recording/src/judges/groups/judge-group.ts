@@ -9,8 +9,8 @@ import type { Judge, JudgeParts } from '../judge-parts.ts'
  * available pod, no other record opens and we delete no other pod.
  *
  * Judged by the groups that BatchReleases name and by the pods, not by Leases. A record that was open when its release joined the group does
- * not count until it opens again. Nor does a release that waits for nodes left behind, is being deleted, or has lost its DaemonSet, until its
- * record opens again. The same holds for one that has failed since its end on all nodes in flight.
+ * not count until it opens again. Nor does a release that waits for nodes left behind, or is being deleted, or whose DaemonSet was deleted,
+ * until its record opens again.
  */
 export function createGroupJudge(parts: JudgeParts): Judge {
   return new GroupJudge(parts)
@@ -106,21 +106,13 @@ class GroupJudge implements Judge {
       hasOpened: (opens && hasJoined) || (known?.hasOpened ?? false),
       lostDaemonSet: !opens && known?.lostDaemonSet === true,
       isExcused:
-        !isOpen && (metadata?.deletionTimestamp !== undefined || isOverButForLeft(write.o as RecordedRelease) || known?.isExcused === true),
+        !isOpen && (metadata?.deletionTimestamp !== undefined || status?.waiting?.reason === 'NodesLeft' || known?.isExcused === true),
     }
   }
 
   #report(own: Member, what: string, atMs: number, node?: string): void {
     this.#parts.breach({ guarantee: 'G13', atMs, ...(node !== undefined && { node }), text: `${nameOf(own.story)}: ${what}` })
   }
-}
-
-/** Whether it has ended but for nodes left behind, or has failed on all nodes in flight since then. */
-function isOverButForLeft({ spec, status }: RecordedRelease): boolean {
-  if (status?.waiting?.reason === 'NodesLeft') return true
-  const failed = status?.failure?.stops === true ? (status.failure.nodes ?? []) : []
-  const { permits = [] } = status?.flight ?? {}
-  return spec?.tranche?.left !== undefined && failed.length > 0 && permits.every(({ node }) => failed.includes(node))
 }
 
 function isWithoutDaemonSet({ openedMs, lostDaemonSet }: Member): boolean {

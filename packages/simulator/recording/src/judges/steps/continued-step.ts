@@ -1,5 +1,4 @@
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
-import { isInMaintenance } from '../../world/maintenance.ts'
 import type { NodeStory } from '../../world/node-story.ts'
 import { mayBeTaken } from '../../world/terms.ts'
 import { isInReach, reachesOf, type Step, type StepReach, sizeAmongWanted, wantedIn } from './step-reach.ts'
@@ -75,18 +74,10 @@ function firstLargerThan(story: DaemonSetStory, next: readonly StepReach[], pass
   return first === -1 ? Math.max(1, next.length) : first + 1
 }
 
-/**
- * Number of the last step, from 1, up to which as many nodes are updated as the steps have; 0: not those of the first. Where a node is updated,
- * those that are NotReady or in maintenance need not be.
- */
+/** Number of the last step, from 1, up to which as many nodes are updated as the steps have; 0: not those of the first. */
 export function lastFilled(story: DaemonSetStory, steps: readonly StepReach[]): number {
   const counted = countIncluded(story)
-  const unfilled = steps.findIndex((reach) => {
-    const nodes = counted.nodesIn(reach)
-    const others = nodes.filter((node) => !story.taken.has(node))
-    const away = others.length === nodes.length ? [] : others.filter(({ node }) => node?.ready !== 'True' || isInMaintenance(node))
-    return counted.leftIn(reach) > away.length
-  })
+  const unfilled = steps.findIndex((reach) => counted.leftIn(reach) > 0)
   return unfilled === -1 ? steps.length : unfilled
 }
 

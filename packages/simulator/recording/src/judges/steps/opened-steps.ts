@@ -7,7 +7,7 @@ import type { World } from '../../world/world.ts'
 import { actionOf, stepOf } from '../../world/recorded-action.ts'
 import type { JudgedWait } from '../clock-doubt.ts'
 import { continuedStep, lastFilled, type ReplacedSteps, selectsNodes } from './continued-step.ts'
-import { isInReach, isWithin, leftIn, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach } from './step-reach.ts'
+import { countWanted, isInReach, isWithin, leftIn, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach } from './step-reach.ts'
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
@@ -193,7 +193,8 @@ class ReleaseSteps implements OpenedSteps {
     const isReached = (name: string): boolean => story.node(name)?.wanted === true && isInReach(reach, story.node(name)?.node)
     const spared = [...this.#notReady].filter(isReached).length
     const fewest = (within: Pick<StepReach, 'within'>): number => this.#fewest(within)
-    const size = Math.min(sizeOf(reach, fewest), fewest(reach)) - spared
+    const wanted = (within: Pick<StepReach, 'within'>): number => countWanted(story, within)
+    const size = Math.min(sizeOf(reach, fewest, wanted), wanted(reach)) - spared
     if (size <= 0) return this.#openedMs
     const { world, template } = this.#options
     if (story.orders.revision === undefined || world.templateOf(story.orders.revision) !== template) return null

@@ -38,11 +38,12 @@ export type CountNodes = (reach: Pick<StepReach, 'within'>) => number
 
 /**
  * @param count counts the nodes of which a percentage is taken
+ * @param most counts the nodes that there are @default the same
  * @returns the number of nodes that may be updated. A step that selects nodes adds no more than it has; others may have more than there are
  */
-export function sizeOf({ sizes }: StepReach, count: CountNodes): number {
+export function sizeOf({ sizes }: StepReach, count: CountNodes, most = count): number {
   const sizeIn = ({ replicas, within }: StepReach['sizes'][number]): number =>
-    Math.min(inNodes(replicas, count({ within })), within === null ? Number.POSITIVE_INFINITY : count({ within }))
+    Math.min(inNodes(replicas, count({ within })), within === null ? Number.POSITIVE_INFINITY : most({ within }))
   return Math.max(...sizes.map(sizeIn))
 }
 
@@ -57,7 +58,7 @@ export function sizeAmongWanted(story: DaemonSetStory, reach: StepReach): number
 }
 
 /** @returns number of wanted nodes in the reach */
-function countWanted(story: DaemonSetStory, reach: Pick<StepReach, 'within'>): number {
+export function countWanted(story: DaemonSetStory, reach: Pick<StepReach, 'within'>): number {
   return reach.within === null ? story.wanted : wantedIn(story, reach).length
 }
 
