@@ -178,6 +178,7 @@ function startWorker(state: QueueState, handler: JobHandler, { concurrency }: Wo
     traces: state.withTraces ? state.traces : undefined,
     name: QUEUE_NAME,
     client: createWorkerClient(redis, timing.blockMs + timing.silenceMs),
+    connected: firstReady(state.client),
     member: state.pool.open(handler, concurrency),
     enqueue: (key) => addJob(state, key),
     explain: (error) => explainRedisError(error, redis),
@@ -186,6 +187,11 @@ function startWorker(state: QueueState, handler: JobHandler, { concurrency }: Wo
   void worker.ended.then(() => state.workers.delete(worker))
   delayed.watchAll()
   return { close: (deadlineMs) => worker.close(deadlineMs) }
+}
+
+function firstReady(client: QueueState['client']): Promise<void> {
+  if (client.status === 'ready') return Promise.resolve()
+  return new Promise((resolve) => client.once('ready', () => resolve()))
 }
 
 async function countKeys({ queue, client, redis }: QueueState): Promise<JobQueueStats> {

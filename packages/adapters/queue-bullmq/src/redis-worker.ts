@@ -24,6 +24,8 @@ export interface RedisWorkerOptions {
   readonly concurrency: number
   readonly delayed: DelayedKeys
   readonly bookkeeping: Bookkeeping
+  /** Resolves when the connection of `delayed` and `traces` is first ready. It may be later than that of the worker. */
+  readonly connected: Promise<void>
   /** Undefined if runs receive no traces. */
   readonly traces: KeyTraces | undefined
   /** Enqueues a key, even after close. */
@@ -136,6 +138,7 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   const key = keyOf(job)
   // The job's data is gone, together with its worker or with Redis' memory; its key has been enqueued since, or will be.
   if (key === undefined) return
+  await state.connected
   // Taken during close: returned.
   if (state.closing.signal.aborted) return state.enqueue(key)
   const waitedMs = Math.max(0, state.clock.nowMs() - job.timestamp)

@@ -8,10 +8,15 @@ export interface CuttableProxy {
   close(): void
 }
 
-/** Forwards a free port of the loopback interface to `port`. */
-export async function startProxy(port: number): Promise<CuttableProxy> {
+/**
+ * Forwards a free port of the loopback interface to `port`.
+ *
+ * @param first nothing of the first connection is forwarded before this resolves
+ */
+export async function startProxy(port: number, first: Promise<void> = Promise.resolve()): Promise<CuttableProxy> {
   const sockets = new Set<Socket>()
   let isCut = false
+  let isFirst = true
   const server = createServer((client) => {
     if (isCut) return client.destroy()
     const upstream = connect(port, '127.0.0.1')
@@ -24,7 +29,9 @@ export async function startProxy(port: number): Promise<CuttableProxy> {
         upstream.destroy()
       })
     }
-    client.pipe(upstream).pipe(client)
+    const forwarded = isFirst ? first : Promise.resolve()
+    isFirst = false
+    void forwarded.then(() => client.pipe(upstream).pipe(client))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const cut = (): void => {

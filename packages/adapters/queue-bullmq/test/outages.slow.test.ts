@@ -1,6 +1,6 @@
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/telemetry'
-import { createEnqueuer, type JobOutcome } from '@tranche/queue'
+import { createEnqueuer, type JobHandler, type JobOutcome } from '@tranche/queue'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startProxy } from './cuttable-proxy.ts'
 import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
@@ -37,6 +37,24 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     await redis.start()
     await expect(first).resolves.toBe('early')
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('lost Redis'), 'Redis is back'])
+  })
+
+  it('answers the worker first, and the other connection of its process later: a run has its trace (Q9)', async () => {
+    const redis = await testRedis()
+    const held = Promise.withResolvers<void>()
+    const proxy = await startProxy(redis.port, held.promise)
+    onTestFinished(() => proxy.close())
+    await openQueue(redis.settings, 'late', { withTraces: true }).enqueue('a', 'trace-a')
+    const queue = openQueue(plainSettings(proxy.port), 'late', { withTraces: true })
+    const run = Promise.withResolvers<string | undefined>()
+    const handler: JobHandler = async (_key, _signal, note) => {
+      run.resolve(note?.trace)
+      return { kind: 'awaitChange' }
+    }
+    queue.process(handler, { concurrency: 1 })
+    await until(async () => (await redis.admin.llen('late:jobs:active')) === 1)
+    held.resolve()
+    await expect(run.promise).resolves.toBe('trace-a')
   })
 
   it('stops answering without closing a connection: refuses enqueues in time, and resumes when it answers', async () => {

@@ -26,16 +26,21 @@ export interface OpenOptions {
   readonly lines?: Line[]
   /** The default timing tolerates a busy machine. */
   readonly timing?: Partial<QueueTiming>
+  readonly withTraces?: boolean
 }
 
 /** Opens a queue that closes with the test. */
-export function openQueue(redis: RedisSettings, prefix: string, { lines = [], timing = {} }: OpenOptions = {}): JobQueue {
+export function openQueue(
+  redis: RedisSettings,
+  prefix: string,
+  { lines = [], timing = {}, withTraces = false }: OpenOptions = {},
+): JobQueue {
   const note =
     (level: Line['level']) =>
     (fields: LogFields, message: string): void =>
       void lines.push({ level, fields, message })
   const log: Logger = { ...silentLogger, info: note('info'), warn: note('warn'), error: note('error') }
-  const queue = createBullmqQueue({ redis, clock: systemClock, log, prefix, timing: { lookMs: 200, ...timing } })
+  const queue = createBullmqQueue({ redis, clock: systemClock, log, prefix, timing: { lookMs: 200, ...timing }, withTraces })
   onTestFinished(() => queue.close(0))
   return queue
 }
