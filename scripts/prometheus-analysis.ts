@@ -18,6 +18,7 @@ import type { Analysis } from '../packages/words/api-schema/src/index.ts'
 import { systemClock } from '../packages/words/clock/src/index.ts'
 import { createEgressClient, parseHostRule } from '../packages/adapters/egress/src/index.ts'
 import { createMetricPort } from '../apps/controller/src/index.ts'
+import { freePort } from './free-port.ts'
 
 interface Question {
   readonly name: string
@@ -110,15 +111,6 @@ async function untilScraped(): Promise<void> {
     await sleep(500)
   }
   throw new Error(`${binary} did not scrape within a minute`)
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port: free } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return free
 }
 
 function config(exporterPort: number): string {

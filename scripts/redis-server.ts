@@ -1,11 +1,11 @@
 /** Finds, installs if possible, starts and ends real redis-servers for tests, benchmarks and demonstrations. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findProgram, type FoundProgram, type Machine } from './debian-program.ts'
+import { freePort } from './free-port.ts'
 
 /** A started redis-server on the loopback interface. */
 export interface RedisServer {
@@ -79,24 +79,6 @@ export function spawnTied(program: string, args: readonly string[]): ChildProces
 const tie = ['--pdeathsig', 'KILL']
 /** Whether this machine has a setpriv that knows these arguments. */
 let canTie: boolean | undefined
-
-/**
- * @returns a free port of 127.0.0.1 below those that Linux gives to clients (32768 and above): none of these takes it before a server starts
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_768)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.on('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-}
 
 /** Resolves when the port accepts connections; rejects if the program ends before. */
 async function untilOpen(port: number, child: ChildProcess): Promise<void> {

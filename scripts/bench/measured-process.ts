@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../redis-server.ts'
+import { freePort } from '../free-port.ts'
 import { until, within } from './until.ts'
 
 /** Components that each run in their own container. */

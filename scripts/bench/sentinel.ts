@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, type RedisServer, spawnTied, startRedis } from '../redis-server.ts'
+import { freePort } from '../free-port.ts'
+import { type RedisServer, spawnTied, startRedis } from '../redis-server.ts'
 import { until } from './until.ts'
 
 /** A master that can be killed. */

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { withApt } from '../image/debian-libraries.ts'
-import { freePort, isOpen, spawnTied } from '../redis-server.ts'
+import { freePort } from '../free-port.ts'
+import { isOpen, spawnTied } from '../redis-server.ts'
 
 /** A started registry. */
 export interface LoopbackRegistry {

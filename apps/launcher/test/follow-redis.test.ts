@@ -3,7 +3,8 @@ import type { Logger } from '@tranche/telemetry'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { redisForTests } from '../../../scripts/redis-for-tests.ts'
-import { freePort, startRedis } from '../../../scripts/redis-server.ts'
+import { freePort } from '../../../scripts/free-port.ts'
+import { startRedis } from '../../../scripts/redis-server.ts'
 import { followRedis } from '../src/health/follow-redis.ts'
 
 const redisServer = await redisForTests()

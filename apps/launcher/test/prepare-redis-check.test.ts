@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freePort } from '../../../scripts/redis-server.ts'
+import { freePort } from '../../../scripts/free-port.ts'
 import { prepareRedisCheck } from '../src/redis/prepare-redis-check.ts'
 
 const none = { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined }

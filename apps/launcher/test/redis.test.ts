@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { launch } from '@tranche/launcher'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { redisForTests } from '../../../scripts/redis-for-tests.ts'
-import { freePort, type RedisServer, startRedis } from '../../../scripts/redis-server.ts'
+import { freePort } from '../../../scripts/free-port.ts'
+import { type RedisServer, startRedis } from '../../../scripts/redis-server.ts'
 
 const redisServer = await redisForTests()
 const program = redisServer ?? 'redis-server'
