@@ -482,8 +482,16 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'G9',
     fault: 'an executor waits for the verdict of the controller',
     file: executorPass,
-    find: 'return judgement !== null && judgement.stops !== null',
+    find: 'return judgement !== null && (judgement.stops !== null || judgement.isInDoubt)',
     replace: 'return false',
+    tests: [executorPassTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'an executor continues while a node may have been lost after its update',
+    file: executorPass,
+    find: '(judgement.stops !== null || judgement.isInDoubt)',
+    replace: '(judgement.stops !== null)',
     tests: [executorPassTests],
   },
   {

@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const suspects = 'packages/core/verdict/src/suspects.ts'
 const failedNode = 'packages/core/verdict/src/failed-node.ts'
+const judgeRevision = 'packages/core/verdict/src/judge-revision.ts'
+const judgeReleaseFile = 'packages/core/verdict/src/judge-release.ts'
 const downTime = 'packages/core/verdict/src/down-time.ts'
 const watchNodes = 'packages/core/verdict/src/watch-nodes.ts'
 const failureStatus = 'packages/core/verdict/src/failure-status.ts'
@@ -431,8 +433,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a node that was NotReady before is blamed on the update that fixes it',
     file: suspects,
-    find: 'return lostMs === null || takenMs === null || lostMs >= takenMs',
-    replace: 'return lostMs === null || lostMs >= 0',
+    find: 'hasLostNode: lostMs === null || takenMs === null || lostMs >= takenMs',
+    replace: 'hasLostNode: lostMs === null || lostMs >= 0',
     tests: [judgeTests],
   },
   {
@@ -447,8 +449,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a node that was dead before its pod was created has failed once its kubelet is back',
     file: suspects,
-    find: 'if (wasSilentBefore(silentSince, createdAt)) return false',
-    replace: '',
+    find: 'if (wasSilentBefore(silentSince, pod.createdAt)) return',
+    replace: 'if (pod.uid === "") return',
     tests: [judgeTests],
   },
   {
@@ -579,6 +581,50 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     replace: 'if (suspect.pod !== undefined ||',
     tests: [judgeTests],
   },
+  ...[
+    {
+      fault: 'a lost node puts a release in doubt where it does not fail',
+      file: failedNode,
+      find: "=== true && !node.terms.ignoreReasons.has('NodeNotReady')",
+      replace: '=== true',
+    },
+    {
+      fault: 'a lost node puts a release in doubt for ever, though its agent works',
+      file: suspects,
+      find: '...(isDown && { mayHaveLostNode',
+      replace: '...({ mayHaveLostNode',
+    },
+    {
+      fault: 'timestamps of a clock that was set back clear the version',
+      file: suspects,
+      find: '...(isDown && { mayHaveLostNode',
+      replace: '...(isDown && ready && { mayHaveLostNode',
+    },
+    {
+      fault: 'a tolerated failure clears a lost node',
+      file: judgeRevision,
+      find: 'found.length + doubtful.length',
+      replace: 'doubtful.length',
+    },
+    {
+      fault: 'a lost node of a batch that tolerates none puts no release in doubt',
+      file: judgeRevision,
+      find: '[...found, ...doubtful]',
+      replace: 'found',
+    },
+    {
+      fault: 'a rollback waits for the verdict on a lost node',
+      file: judgeReleaseFile,
+      find: 'verdict.mayBeBad && !isReturn &&',
+      replace: 'verdict.mayBeBad &&',
+    },
+    {
+      fault: 'a release that continues past failures waits for the verdict on a lost node',
+      file: judgeReleaseFile,
+      find: "verdict.mayBeBad && !isReturn && terms.action !== 'Continue'",
+      replace: 'verdict.mayBeBad && !isReturn',
+    },
+  ].map((one) => ({ rule: 'G9', ...one, tests: [releaseTests] })),
   {
     rule: 'verdict',
     fault: 'a release continues automatically once its pods recover',

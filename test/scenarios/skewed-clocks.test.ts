@@ -1,8 +1,9 @@
 import { isNotFound, resourcePaths } from '@tranche/kube-client'
+import type { Node } from '@tranche/kube-types'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { setStage, type Stage } from './stage.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -82,6 +83,25 @@ it('a BatchRelease that a client deletes while the API server’s clock is minut
   await untilGone(stage)
 })
 
+it('a machine that the version takes down after the API server’s clock was set back stops the release all the same (F14, G9)', async () => {
+  const policy = { failure: { progressDeadlineSeconds: 120 } }
+  const annotations = { 'sim.tranche.dev/start-ms': '20000' }
+  stage = await setStage({ nodes: 12, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy, annotations })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  stage.simulator.stepClock(-240 * SECOND)
+  const [lost = ''] = await nodesOn(stage, 'v2')
+  await drive(stage.clock, stage.simulator.nodes.kill(lost))
+  await stage.until('the node is not Ready', async () => !(await isReady(lost)))
+  await stage.pass(5 * SECOND)
+  const updated = await nodesOn(stage, 'v2')
+  await stage.until('it has failed', async () => (await stage.release())?.status?.failure?.stops === true)
+  expect((await stage.release())?.status?.failure?.nodes).toEqual([lost])
+  expect(await nodesOn(stage, 'v2')).toEqual(updated)
+  expect(updated.length).toBeLessThan(12)
+  expectKept(stage)
+})
+
 describe('leaders whose clocks are wrong (F14)', () => {
   it.each(skews)('end a pause of an hour when it is over (F14): $name', async ({ first, next }) => {
     const steps = [{ replicas: 1, pause: { duration: 3_600 } }, { replicas: '100%' }]
@@ -113,6 +133,11 @@ describe('leaders whose clocks are wrong (F14)', () => {
     },
   )
 })
+
+async function isReady(name: string): Promise<boolean> {
+  const { status } = await stage.client.get<Node>(resourcePaths.nodes, { namespace: '', name })
+  return status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
+}
 
 /** Waits for a minute at most. */
 function untilGone({ client, until }: Stage): Promise<void> {

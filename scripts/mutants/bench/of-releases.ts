@@ -276,7 +276,11 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
         find: 'return stops === null ? null : stop(stops.reason',
         replace: 'return stops === null || view.nowMs > 0 ? null : stop(stops.reason',
       },
-      { file: executorPass, find: 'return judgement !== null && judgement.stops !== null', replace: 'return false' },
+      {
+        file: executorPass,
+        find: 'return judgement !== null && (judgement.stops !== null || judgement.isInDoubt)',
+        replace: 'return false',
+      },
     ],
     worlds: 'crashing',
   },

@@ -16,8 +16,10 @@ export interface NodeCase {
   readonly createRefused?: string | undefined
 }
 
-/** Result for one node: failed, or the milliseconds until a deadline fails it (Infinity: never). */
-export type NodeFinding = { readonly kind: 'failed'; readonly failed: FailedNode } | { readonly kind: 'notYet'; readonly leftMs: number }
+/** Result for one node: failed, or the milliseconds until a deadline fails it (Infinity: never), and whether it may have failed already. */
+export type NodeFinding =
+  | { readonly kind: 'failed'; readonly failed: FailedNode }
+  | { readonly kind: 'notYet'; readonly leftMs: number; readonly mayHaveFailed: boolean }
 
 /** Failure rules in order; the first that applies wins. Rules that name a container come first, because they explain most. */
 const reasons: readonly ((node: NodeCase) => FailedNode | null)[] = [
@@ -35,7 +37,8 @@ export function judgeNode(node: NodeCase): NodeFinding {
     const failed = reason(node)
     if (failed !== null) return { kind: 'failed', failed }
   }
-  return { kind: 'notYet', leftMs: leftMs(node) }
+  const mayHaveFailed = node.suspect.mayHaveLostNode === true && !node.terms.ignoreReasons.has('NodeNotReady')
+  return { kind: 'notYet', leftMs: leftMs(node), mayHaveFailed }
 }
 
 /** Waiting reasons that are temporary or have their own deadline. */

@@ -37,6 +37,8 @@ export interface Judgement {
   readonly failure: Failure | null
   /** Why no pod may be deleted; null when the release may continue. */
   readonly stops: { readonly reason: string; readonly message: string } | null
+  /** Whether nodes may have failed whose failure would stop the release: no pod is deleted until that is known. */
+  readonly isInDoubt: boolean
   /** Nodes that a batch need not wait for: failed and tolerated, or accepted. */
   readonly excused: readonly string[]
   /** Monotonic milliseconds at which time alone may change the result; null: never. */
@@ -89,7 +91,8 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const failed = verdict.isBad && terms.action !== 'Continue' ? [] : verdict.failed.map(({ node }) => node)
   const excused = [...accepted, ...failed, ...unjudgedNodes(given)]
   const stops = failure?.stops === true ? { reason: failure.reason, message: failure.message } : null
-  return { verdict, terms, failure, stops, excused, nextChangeMs: nextChange(given, verdict, terms, failure) }
+  const isInDoubt = verdict.mayBeBad && !isReturn && terms.action !== 'Continue'
+  return { verdict, terms, failure, stops, isInDoubt, excused, nextChangeMs: nextChange(given, verdict, terms, failure) }
 }
 
 /**

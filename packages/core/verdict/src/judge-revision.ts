@@ -49,6 +49,8 @@ export interface Verdict {
   readonly perBatch: readonly BatchFailures[]
   /** Whether more nodes failed than are tolerated. */
   readonly isBad: boolean
+  /** Whether that may be so already: it is, if the nodes that may have failed did. Their deadline decides. */
+  readonly mayBeBad: boolean
   /** Monotonic milliseconds of the next deadline; null without one. */
   readonly nextChangeMs: number | null
 }
@@ -62,32 +64,48 @@ export interface Verdict {
  * - Time in which the release was stopped counts towards no deadline.
  */
 export function judgeRevision(question: VerdictQuestion): Verdict {
-  const { fleet, terms, plan } = question
-  const { found, leftMs } = findingsOf(question)
-  const perBatch = batchFailures(
-    question,
-    found.map(({ suspect }) => batchOfNode(suspect, plan)),
-  )
+  const { fleet, terms } = question
+  const { found, doubtful, leftMs } = findingsOf(question)
+  const perBatch = failuresPerBatch(question, found)
   return {
     failed: found.map(({ failed }) => failed),
     count: found.length,
     limit: terms.limit,
     desired: countedNodes(fleet, question),
     perBatch,
-    isBad: found.length > terms.limit || perBatch.some(({ count, limit }) => count > limit),
+    isBad: isBeyond(terms.limit, found.length, perBatch),
+    mayBeBad: isBeyond(terms.limit, found.length + doubtful.length, failuresPerBatch(question, [...found, ...doubtful])),
     nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,
   }
 }
 
+function isBeyond(limit: number, count: number, perBatch: readonly BatchFailures[]): boolean {
+  return count > limit || perBatch.some((batch) => batch.count > batch.limit)
+}
+
+function failuresPerBatch(question: VerdictQuestion, nodes: readonly OnNode[]): readonly BatchFailures[] {
+  return batchFailures(
+    question,
+    nodes.map(({ suspect }) => batchOfNode(suspect, question.plan)),
+  )
+}
+
+interface OnNode {
+  readonly suspect: Pick<Suspect, 'pod'>
+}
+
 interface Findings {
-  readonly found: readonly { readonly failed: FailedNode; readonly suspect: Pick<Suspect, 'pod'> }[]
+  readonly found: readonly (OnNode & { readonly failed: FailedNode })[]
+  /** Nodes that may have failed already. */
+  readonly doubtful: readonly OnNode[]
   /** Milliseconds until the next deadline; Infinity without one. */
   readonly leftMs: number
 }
 
 function findingsOf(question: VerdictQuestion): Findings {
   const { accepted, terms } = question
-  const found: { failed: FailedNode; suspect: Pick<Suspect, 'pod'> }[] = []
+  const found: (OnNode & { failed: FailedNode })[] = []
+  const doubtful: OnNode[] = []
   let leftMs = Number.POSITIVE_INFINITY
   const suspects = suspectsToJudge(question).filter(({ node }) => !accepted.has(node))
   const watched = new Map(suspects.length === 0 ? [] : question.watched.map((entry) => [entry.node, entry]))
@@ -100,14 +118,17 @@ function findingsOf(question: VerdictQuestion): Findings {
       createRefused: question.createRefused,
     })
     if (finding.kind === 'failed') found.push({ failed: finding.failed, suspect })
-    else leftMs = Math.min(leftMs, finding.leftMs)
+    else {
+      leftMs = Math.min(leftMs, finding.leftMs)
+      if (finding.mayHaveFailed) doubtful.push({ suspect })
+    }
   }
   for (const node of question.notReadyDue ?? []) {
     if (accepted.has(node)) continue
     const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady or in maintenance when its update was due' }
     found.push({ failed, suspect: { pod: undefined } })
   }
-  return { found, leftMs }
+  return { found, doubtful, leftMs }
 }
 
 /** Input for finding the suspects of a verdict. */

@@ -28,6 +28,11 @@ export interface Suspect {
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /**
+   * True where only the timestamps of the control plane say that `hasLostNode` is false, and the node has no available pod: its kubelet is
+   * back, or that clock was set back after the pod was created. Absent otherwise.
+   */
+  readonly mayHaveLostNode?: true
+  /**
    * Creation of its pod (epoch milliseconds), if its kubelet had stopped reporting before that and has never seen the pod. No deadline runs then,
    * because the new version cannot be the cause. Absent otherwise.
    */
@@ -92,24 +97,27 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
     isMissing: node.pods.length === 0,
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
-    hasLostNode: pod !== undefined && hasLostNode(node, pod),
+    ...lossOf(node, pod, isDown),
     ...unseenSince(node, pod ?? ending),
     restarts: pod?.restarts ?? 0,
   }
 }
+
+type Loss = Pick<Suspect, 'hasLostNode' | 'mayHaveLostNode'>
 
 /**
  * G6. Both timestamps come from the kubelet's own clock, so a wrong clock does not matter. The kubelet reports Ready up to ten
  * seconds late: a node that was NotReady before may still appear so beside an available pod that fixed it. A node whose status is
  * Unknown lost its kubelet later, because the kubelet had to acknowledge the pod first. Where it was so before the pod was created, the kubelet
  * is back. The control plane sets both times. They are at least 40 seconds apart where the node was lost later, so small differences do not matter.
+ * But its clock may have been set back in between.
  */
-function hasLostNode({ ready, notReadySince, silentSince }: NodeView, { acknowledged, acknowledgedAt, createdAt }: FleetPod): boolean {
-  if (ready || !acknowledged) return false
-  if (wasSilentBefore(silentSince, createdAt)) return false
+function lossOf({ ready, notReadySince, silentSince }: NodeView, pod: FleetPod | undefined, isDown: boolean): Loss {
+  if (ready || pod?.acknowledged !== true) return { hasLostNode: false }
+  if (wasSilentBefore(silentSince, pod.createdAt)) return { hasLostNode: false, ...(isDown && { mayHaveLostNode: true as const }) }
   const lostMs = parseTime(notReadySince)
-  const takenMs = parseTime(acknowledgedAt)
-  return lostMs === null || takenMs === null || lostMs >= takenMs
+  const takenMs = parseTime(pod.acknowledgedAt)
+  return { hasLostNode: lostMs === null || takenMs === null || lostMs >= takenMs }
 }
 
 function unseenSince({ ready, silentSince }: NodeView, pod: FleetPod | undefined): Pick<Suspect, 'unseenSinceMs'> {

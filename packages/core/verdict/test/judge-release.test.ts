@@ -1,7 +1,7 @@
 import type { AnalysisRun, Failure } from '@tranche/api-schema'
 import { analysisDigest } from '@tranche/analysis'
 import { describe, expect, it } from 'vitest'
-import { at, type CaseSays, judge, waiting } from './verdict-notation.ts'
+import { at, type CaseSays, failedIn, judge, type NodeSays, waiting } from './verdict-notation.ts'
 
 const bad = { a: waiting('CrashLoopBackOff'), b: {} }
 const well = { a: {}, b: {} }
@@ -77,6 +77,41 @@ describe('a release whose new version is bad', () => {
     const { stops, failure } = judge({ nodes: bad, tranche: { stableRevision: 'new' } })
     expect(stops).toBeNull()
     expect(failure).toMatchObject({ stops: false, count: 1 })
+  })
+})
+
+describe('a node that is silent, by its timestamp since before the pod was created that its kubelet has acknowledged', () => {
+  const silent = { isNodeReady: false, answers: false, ready: false, notReadySince: at(0), createdAt: at(60) }
+  const a = (says: Partial<NodeSays> = {}, rest: Omit<CaseSays, 'nodes'> = {}): CaseSays => ({
+    nodes: { a: { ...silent, ...says }, b: {} },
+    at: 70,
+    ...rest,
+  })
+
+  it.each<[string, CaseSays, boolean]>([
+    ['puts the release in doubt: the clock may have been set back', a(), true],
+    ['does not once it is Ready', a({ isNodeReady: true }), false],
+    ['does not with an available pod: its kubelet is back', a({ ready: true }), false],
+    ['does not while its kubelet has not seen the pod', a({ acknowledged: false }), false],
+    ['does not where its failure is tolerated', a({}, { rules: { maxFailedNodes: 1 } }), false],
+    ['does where its failure is one too many of its batch', a({}, { rules: { maxFailedNodes: 1, maxFailedNodesPerBatch: 0 } }), true],
+    [
+      'does together with a failure that is tolerated',
+      { ...a({}, { rules: { maxFailedNodes: 1 } }), nodes: { a: silent, b: waiting('CrashLoopBackOff') } },
+      true,
+    ],
+    ['does not where NotReady nodes do not fail', a({}, { rules: { ignoreReasons: ['NodeNotReady'] } }), false],
+    ['does not under the action Continue', a({}, { rules: { action: 'Continue' } }), false],
+    ['does not during a rollback', a({}, { tranche: { stableRevision: 'new' } }), false],
+    ['does not where its failure was accepted', a({}, { status: { failure: { ...found(), stops: false, accepted: ['a'] } } }), false],
+  ])('%s', (_name, says, isInDoubt) => {
+    const judgement = judge(says)
+    expect([judgement.isInDoubt, judgement.stops]).toEqual([isInDoubt, null])
+  })
+
+  it('fails by its deadline', () => {
+    expect(failedIn(judge(a({}, { at: 659 })))).toEqual([])
+    expect(failedIn(judge(a({}, { at: 660 })))).toEqual(['a: ProgressDeadlineExceeded'])
   })
 })
 

@@ -284,7 +284,7 @@ function isBad({ published, release, fleet }: ExecutorReading, { monotonicMs, ep
     ...recordedFacts(release),
     notReadyDue: failedDueNodes(seen),
   })
-  return judgement !== null && judgement.stops !== null
+  return judgement !== null && (judgement.stops !== null || judgement.isInDoubt)
 }
 
 function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorReading['release']['status']>['flight']> {

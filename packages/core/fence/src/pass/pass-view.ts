@@ -63,7 +63,7 @@ export interface PassView {
   readonly undoneLately?: ReadonlySet<string>
   /** Ids of those that this process renews, or tried to a moment ago. @default none */
   readonly renewedLately?: ReadonlySet<string>
-  /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
+  /** Whether the new version, or an analysis, failed and no retry has lifted that, or may have failed: nothing may be chosen or sent. */
   readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods: the only time of a pass (L27). */
   readonly monotonicMs: number
