@@ -28,7 +28,7 @@ export interface Suspect {
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /**
-   * True where only the timestamps of the control plane say that `hasLostNode` is false, and the node has no available pod: its kubelet is
+   * True where the node has no available pod, and only the timestamps of the control plane say that `hasLostNode` is false. Its kubelet is
    * back, or that clock was set back after the pod was created. Absent otherwise.
    */
   readonly mayHaveLostNode?: true
