@@ -11,6 +11,7 @@ import {
   rolloutAnnotations,
   TOUCHED_ANNOTATION,
 } from '@tranche/kube-types'
+import type { RecordedDaemonSet, RecordedWrite } from '@tranche/recording'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { type ConfigLevels, findUnendedPins } from './end-config.ts'
 import type { Shape } from './schedule.ts'
@@ -27,6 +28,8 @@ interface EndView {
   readonly nodes: ReadonlySet<string>
   /** Names of nodes that take no new pods, or that have a mark or our condition of a drain. */
   readonly cordoned: readonly string[]
+  /** Keys of the DaemonSet that stay until the next release, which has not begun. */
+  readonly kept: readonly string[]
 }
 
 /** @returns each difference from the required state at the end of a release, in words; empty if it has ended */
@@ -41,6 +44,7 @@ export async function findUnended(world: World, tag: string, levels: ConfigLevel
     pods: (await people.list<Pod>(resourcePaths.pods, { namespace })).items,
     nodes: new Set(nodes.map(({ metadata }) => metadata.name)),
     cordoned: nodes.filter(isCordoned).map(({ metadata }) => metadata.name),
+    kept: awaitsRelease(world.recording.writes) ? [keys.unsettled] : [],
   }
   const cordons = view.cordoned.length === 0 ? [] : [`nodes are cordoned or marked: ${view.cordoned.join(', ')}`]
   const leases = (await people.list<Lease>(resourcePaths.leases)).items.filter(({ spec }) => spec?.holderIdentity?.startsWith('tranche/'))
@@ -121,14 +125,24 @@ function imagesOf(spec: Pod['spec']): readonly string[] {
   return (spec as unknown as { readonly containers: readonly { readonly image: string }[] }).containers.map(({ image }) => image)
 }
 
-function unendedKeys({ daemonSet }: EndView, { admission, declares }: Shape): readonly string[] {
+/** Whether no release has begun since one detached and left nodes in flight: only the next one removes their record (docs/reference/actions.md). */
+export function awaitsRelease(writes: readonly RecordedWrite[]): boolean {
+  const ofStage = writes.filter(({ namespace }) => namespace === stageKey.namespace)
+  const carries = ({ kind, type, o }: RecordedWrite): boolean =>
+    kind === 'DaemonSet' && type !== 'DELETED' && (o as Pick<RecordedDaemonSet, 'annotations'>).annotations?.[keys.unsettled] !== undefined
+  const daemonSets = ofStage.filter(({ kind }) => kind === 'DaemonSet')
+  const last = daemonSets.findLast((write, at) => carries(write) && !(at > 0 && carries(daemonSets[at - 1]!)))
+  return last !== undefined && !ofStage.some(({ kind, type, rv }) => kind === 'BatchRelease' && type === 'ADDED' && rv > last.rv)
+}
+
+function unendedKeys({ daemonSet, kept }: EndView, { admission, declares }: Shape): readonly string[] {
   if (daemonSet === undefined) return []
   const { metadata, spec } = daemonSet
   const unended: string[] = []
   const flips = admission === 'none' && declares === 'RollingUpdate'
   const type = flips ? 'OnDelete' : declares
   if (spec.updateStrategy?.type !== type) unended.push(`the strategy is ${spec.updateStrategy?.type}, and should be ${type}`)
-  const left = Object.keys(metadata.annotations ?? {}).filter((key) => leaving.includes(key))
+  const left = Object.keys(metadata.annotations ?? {}).filter((key) => leaving.includes(key) && !kept.includes(key))
   if (left.length > 0) unended.push(`the DaemonSet still carries ${left.join(', ')}`)
   const original = metadata.annotations?.[keys.originalUpdateStrategy]
   if (flips && original !== declares) unended.push(`the recorded original strategy is ${original}, and was ${declares}`)
