@@ -48,8 +48,8 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node behind permits that wait for their zone is not asked about in time, if it has a permit',
     file: 'packages/core/fence/src/pass/spread-holds.ts',
-    find: 'nodesThatWouldFit(fence, fence.tally.old)',
-    replace: 'nodesThatWouldFit(fence, fence.tally.old.filter(({ name }) => !fence.permits.some(({ permit }) => permit.node === name)))',
+    find: 'return fence.tally.old.filter(({ name }) => names.has(name))',
+    replace: 'return fence.tally.old.filter(({ name }) => names.has(name) && !fence.permits.some(({ permit }) => permit.node === name))',
     tests: ['packages/core/fence/test/pass/room.test.ts'],
   },
   {
@@ -330,6 +330,14 @@ export const mutantsOfChecks: readonly Mutant[] = [
     file: nextCheck,
     find: '...nodesBehindSpread(fence), ',
     replace: '',
+    tests: [roomTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a check that keeps a node from a permit which fits at its place is never asked again',
+    file: 'packages/core/fence/src/pass/spread-holds.ts',
+    find: ', ...permittedThatWouldFit(fence)]',
+    replace: ']',
     tests: [roomTests],
   },
   {

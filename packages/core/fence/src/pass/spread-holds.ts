@@ -1,18 +1,30 @@
 import type { NodeView } from '@tranche/fleet'
 import { changePermits, permitId } from '../record/flight-record.ts'
-import { executablePermits } from './executable-permits.ts'
+import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import { nodesThatWouldFit } from './nodes-behind-head.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange } from './permit-change.ts'
 import { budgetIn } from './budget.ts'
-import { type FenceState, toFenceState, type TrackedPermit } from './fence-state.ts'
+import { type FenceState, isGone, toFenceState, type TrackedPermit } from './fence-state.ts'
 
 /**
  * Nodes whose pods could be deleted now in place of standing permits that wait for nodes of their own value. Whether they have a permit as
  * well, are prepared, or are kept from a permit by a check, does not matter. See L20.
  */
 export function nodesBehindSpread(fence: FenceState): readonly NodeView[] {
-  return heldBySpread(fence).held.length === 0 ? [] : nodesThatWouldFit(fence, fence.tally.old)
+  if (heldBySpread(fence).held.length === 0) return []
+  const names = new Set([...nodesThatWouldFit(fence, fence.tally.old).map(({ name }) => name), ...permittedThatWouldFit(fence)])
+  return fence.tally.old.filter(({ name }) => names.has(name))
+}
+
+/** Nodes of standing permits that would fit the budget at their place in the record, if only those in flight before them reserved any. */
+function permittedThatWouldFit(fence: FenceState): readonly string[] {
+  const budget = budgetIn(fence)
+  return fence.permits.flatMap((tracked) => {
+    if (isReadyToGo(fence, tracked)) return budget.fitsBudget(tracked) ? [tracked.permit.node] : []
+    if (isGone(tracked) || tracked.isSent) budget.reserve(tracked)
+    return []
+  })
 }
 
 /** Standing permits that wait for nodes of their own value. `inFront`: those of them in front of one that does not wait. */

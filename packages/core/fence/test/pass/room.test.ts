@@ -61,6 +61,15 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       room: 'c=short?',
       want: `wait for budget until ${NOW_MS + 3_000}`,
     },
+    'is read again in time for a permit that fits at its place, though others behind it use up the limit (G6)': {
+      nodes: 'x:new! a:old b:old! d:old',
+      permits: 'x.gone a b d.unseen',
+      zones: 'x=p a=p b=q d=r',
+      limit: 2,
+      rules: { ...rules, spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] },
+      room: 'b=short?',
+      want: `wait for budget until ${NOW_MS + 3_000}`,
+    },
     'withdraws no permit that a spread rule holds while another one waits for it: nothing more could be deleted (G6)': {
       nodes: 'm:new! n:old p:old',
       permits: 'm.gone p n',
