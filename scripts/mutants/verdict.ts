@@ -4,6 +4,7 @@ const suspects = 'packages/core/verdict/src/suspects.ts'
 const failedNode = 'packages/core/verdict/src/failed-node.ts'
 const judgeRevision = 'packages/core/verdict/src/judge-revision.ts'
 const judgeReleaseFile = 'packages/core/verdict/src/judge-release.ts'
+const fleetView = 'packages/core/fleet/src/fleet-view.ts'
 const downTime = 'packages/core/verdict/src/down-time.ts'
 const watchNodes = 'packages/core/verdict/src/watch-nodes.ts'
 const failureStatus = 'packages/core/verdict/src/failure-status.ts'
@@ -14,6 +15,8 @@ const isFinalizedFile = 'packages/core/planner/src/release/view/is-finalized.ts'
 const theEnd = 'packages/core/planner/src/release/progress/the-end.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 
+const skewTests = 'test/scenarios/skewed-clocks.test.ts'
+const fleetTests = 'packages/core/fleet/test/fleet-node.test.ts'
 const judgeTests = 'packages/core/verdict/test/judge-revision.test.ts'
 const releaseTests = 'packages/core/verdict/test/judge-release.test.ts'
 const deadlineTests = 'packages/core/verdict/test/node-deadlines.test.ts'
@@ -433,8 +436,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a node that was NotReady before is blamed on the update that fixes it',
     file: suspects,
-    find: 'hasLostNode: lostMs === null || takenMs === null || lostMs >= takenMs',
-    replace: 'hasLostNode: lostMs === null || lostMs >= 0',
+    find: 'if (lostMs === null || takenMs === null || lostMs >= takenMs) return',
+    replace: 'if (lostMs === null || lostMs >= 0) return',
     tests: [judgeTests],
   },
   {
@@ -449,8 +452,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a node that was dead before its pod was created has failed once its kubelet is back',
     file: suspects,
-    find: 'if (wasSilentBefore(silentSince, pod.createdAt)) return',
-    replace: 'if (pod.uid === "") return',
+    find: 'parseTime(node.answers ? node.notReadySince : node.silentSince)',
+    replace: 'parseTime(node.notReadySince)',
     tests: [judgeTests],
   },
   {
@@ -585,20 +588,80 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     {
       fault: 'a lost node puts a release in doubt where it does not fail',
       file: failedNode,
-      find: "=== true && !node.terms.ignoreReasons.has('NodeNotReady')",
-      replace: '=== true',
+      find: "suspect.lostFromMs === undefined || terms.ignoreReasons.has('NodeNotReady')",
+      replace: 'suspect.lostFromMs === undefined',
     },
     {
-      fault: 'a lost node puts a release in doubt for ever, though its agent works',
-      file: suspects,
-      find: '...(isDown && { mayHaveLostNode',
-      replace: '...({ mayHaveLostNode',
+      fault: 'nothing wakes a release whose doubt is over',
+      file: failedNode,
+      find: 'Math.min(leftMs(node), doubtMs ?? Number.POSITIVE_INFINITY)',
+      replace: 'leftMs(node)',
     },
     {
       fault: 'timestamps of a clock that was set back clear the version',
       file: suspects,
-      find: '...(isDown && { mayHaveLostNode',
-      replace: '...(isDown && ready && { mayHaveLostNode',
+      find: 'return unreadyFromMs - acknowledgedFromMs + earlierMs < CLOCK_SET_MS ?',
+      replace: 'return unreadyFromMs >= 0 ?',
+    },
+    {
+      fault: 'a watch of nodes that is a little behind puts a release in doubt',
+      file: suspects,
+      find: 'unreadyFromMs - acknowledgedFromMs + earlierMs < CLOCK_SET_MS',
+      replace: 'unreadyFromMs < 0',
+    },
+    {
+      fault: 'a node that was seen NotReady before its pod was acknowledged puts a release in doubt',
+      file: suspects,
+      find: ' || unreadyFromMs < acknowledgedFromMs',
+      replace: '',
+    },
+    {
+      fault: 'a release is in doubt for ever',
+      file: suspects,
+      find: 'hasLostNode: fromMs <= monotonicMs,',
+      replace: 'hasLostNode: false,',
+    },
+    {
+      fault: 'a release is in doubt for longer than a minute, because a block of nodes has not changed',
+      file: suspects,
+      find: '...(hasLostNode ? [] : [lostFromMs]),',
+      replace: '',
+      tests: [skewTests],
+    },
+    {
+      fault: 'a release ends while a node may have been lost',
+      file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+      find: "if (judgementOf(view)?.isInDoubt === true) return 'loss'",
+      replace: '',
+      tests: [skewTests],
+    },
+    {
+      fault: 'a node that was never seen Ready seems to have become NotReady now',
+      file: fleetView,
+      find: 'if (known === undefined) return {}',
+      replace: 'if (known === undefined) return { unreadyFromMs: monotonicMs }',
+      tests: [fleetTests],
+    },
+    {
+      fault: 'each look at a NotReady node is the first',
+      file: fleetView,
+      find: 'if (!isSame) return { unreadyFromMs: monotonicMs }',
+      replace: 'if (!isSame || true) return { unreadyFromMs: monotonicMs }',
+      tests: [fleetTests],
+    },
+    {
+      fault: 'each look at an acknowledged pod is the first',
+      file: 'packages/core/fleet/src/fleet-pod.ts',
+      find: 'acknowledgedFromMs: knownMs ?? monotonicMs',
+      replace: 'acknowledgedFromMs: monotonicMs',
+      tests: ['packages/core/fleet/test/fleet-pod.test.ts'],
+    },
+    {
+      fault: 'an unschedulable pod waits longer after the clock was set back',
+      file: downTime,
+      find: 'isSetBack ? Number.POSITIVE_INFINITY : Math.max(0, lastedMs)',
+      replace: 'Math.max(0, lastedMs)',
+      tests: [deadlineTests],
     },
     {
       fault: 'a tolerated failure clears a lost node',
@@ -624,7 +687,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
       find: "verdict.mayBeBad && !isReturn && terms.action !== 'Continue'",
       replace: 'verdict.mayBeBad && !isReturn',
     },
-  ].map((one) => ({ rule: 'G9', ...one, tests: [releaseTests] })),
+  ].map((one) => ({ rule: 'G9', tests: [releaseTests], ...one })),
   {
     rule: 'verdict',
     fault: 'a release continues automatically once its pods recover',

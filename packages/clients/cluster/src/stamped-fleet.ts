@@ -1,4 +1,4 @@
-import { type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock } from '@tranche/fleet'
+import { BY_STAMPS, type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
 
 /** Readable part of a fleet. */
@@ -6,7 +6,7 @@ export type Fleet = Pick<FleetIndex, 'view' | 'node'>
 
 /**
  * Returns the same fleet for reports: pods count as Ready since the API server's timestamp, in epoch milliseconds, whenever this process
- * first saw them. The copies live as long as the view that was requested.
+ * first saw them. Which of two changes it saw first is unknown. The copies live as long as the view that was requested.
  */
 export function stampedFleet(fleet: Fleet): Fleet {
   const known = new WeakMap<FleetView, FleetView>()
@@ -27,11 +27,19 @@ function stampedView(view: FleetView): FleetView {
 }
 
 const stampedBlocks = keptPerBlock<null, NodeBlock>({
-  count: (block) => block.map((node) => ({ ...node, pods: node.pods.map(stampedPod) })),
+  count: (block) => block.map(stampedNode),
   holds: () => true,
 })
 
+function stampedNode({ unreadyFromMs: _unreadyFromMs, ...node }: NodeView): NodeView {
+  return { ...node, pods: node.pods.map(stampedPod) }
+}
+
 /** A Ready pod without a timestamp counts as always Ready. */
 function stampedPod(pod: FleetPod): FleetPod {
-  return pod.ready ? { ...pod, readyFromMs: Math.max(0, parseTime(pod.readyStamp) ?? 0) } : pod
+  return {
+    ...pod,
+    ...(pod.acknowledged && { acknowledgedFromMs: BY_STAMPS.monotonicMs }),
+    ...(pod.ready && { readyFromMs: Math.max(0, parseTime(pod.readyStamp) ?? 0) }),
+  }
 }

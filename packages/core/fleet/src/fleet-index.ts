@@ -131,14 +131,15 @@ interface Slice {
   view: FleetView | undefined
 }
 
-type OutageField = 'notReadySince' | 'notReadyFromMs' | 'silentSince' | 'maintenance' | 'maintenanceSince'
+type OutageField = 'notReadySince' | 'notReadyFromMs' | 'silentSince' | 'unreadyFromMs' | 'maintenance' | 'maintenanceSince'
 
 function outageOf(node: FleetNode | undefined): Pick<NodeView, OutageField> {
-  const { notReadySince, notReadyFromMs, silentSince, maintenance, maintenanceSince } = node ?? {}
+  const { notReadySince, notReadyFromMs, silentSince, unreadyFromMs, maintenance, maintenanceSince } = node ?? {}
   return {
     ...(notReadySince !== undefined && { notReadySince }),
     ...(notReadyFromMs !== undefined && { notReadyFromMs }),
     ...(silentSince !== undefined && { silentSince }),
+    ...(unreadyFromMs !== undefined && { unreadyFromMs }),
     ...(maintenance !== undefined && { maintenance }),
     ...(maintenanceSince !== undefined && { maintenanceSince }),
   }

@@ -38,6 +38,8 @@ export interface FleetPod {
   readonly acknowledged: boolean
   /** `status.startTime`, in RFC 3339 by the clock of the kubelet. */
   readonly acknowledgedAt?: string
+  /** Monotonic milliseconds, by the clock of this process, at which it first saw that its kubelet had acknowledged it; absent before. */
+  readonly acknowledgedFromMs?: number
   readonly ready: boolean
   /**
    * Monotonic milliseconds, by the clock of this process, from which the Ready condition counts: the later of its own timestamp and
@@ -111,7 +113,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, observedAt:
     ...keptBy(pod),
     phase: pod.status?.phase ?? 'Pending',
     acknowledged: pod.status?.startTime !== undefined,
-    ...(pod.status?.startTime !== undefined && { acknowledgedAt: pod.status.startTime }),
+    ...acknowledgement(pod, previous, observedAt),
     ready,
     readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, observedAt) : null,
     readyStamp: readyCondition?.lastTransitionTime,
@@ -147,6 +149,16 @@ export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: numb
   if (minReadyMs === 0) return true
   const from = availableFromMs(pod, minReadyMs)
   return from !== null && from <= monotonicMs
+}
+
+function acknowledgement(
+  { metadata, status }: Pod,
+  previous: FleetPod | undefined,
+  { monotonicMs }: ObservationTime,
+): Pick<FleetPod, 'acknowledgedAt' | 'acknowledgedFromMs'> {
+  if (status?.startTime === undefined) return {}
+  const knownMs = previous?.uid === metadata.uid ? previous.acknowledgedFromMs : undefined
+  return { acknowledgedAt: status.startTime, acknowledgedFromMs: knownMs ?? monotonicMs }
 }
 
 function goneBy({ metadata }: Pod): Pick<FleetPod, 'goneByMs'> {

@@ -22,6 +22,11 @@ export interface FleetNode {
   readonly notReadyFromMs?: number
   /** Time since which the Ready condition has been Unknown, in RFC 3339 by the clock of the controller that set it; absent otherwise. */
   readonly silentSince?: string
+  /**
+   * Monotonic milliseconds, by the clock of this process, at which it saw the node become NotReady, or its condition change to this one.
+   * Absent while the node is Ready, and where the process did not see it before.
+   */
+  readonly unreadyFromMs?: number
   /** Type of the first condition that takes the node out of service for maintenance; absent without one. */
   readonly maintenance?: string
   /** Time since which that condition has been True, in RFC 3339; absent if it does not say. */
@@ -54,6 +59,8 @@ export interface NodeView {
   readonly notReadyFromMs?: number
   /** @see FleetNode.silentSince */
   readonly silentSince?: string
+  /** @see FleetNode.unreadyFromMs */
+  readonly unreadyFromMs?: number
   /** @see FleetNode.maintenance */
   readonly maintenance?: string
   /** @see FleetNode.maintenanceSince */
@@ -138,6 +145,11 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
   const maintenanceSince = conditions.find((one) => maintenance !== undefined && isTrue(one, maintenance))?.lastTransitionTime
   const answers = status === 'True' || status === 'False'
   const cordonMark = node.metadata.annotations?.[CORDON_ANNOTATION]
+  const outage = {
+    ...(status === 'False' && lastTransitionTime !== undefined && { notReadySince: lastTransitionTime }),
+    ...(!answers && lastTransitionTime !== undefined && { silentSince: lastTransitionTime }),
+  }
+  const known = previous?.uid === uid ? previous : undefined
   return {
     name: node.metadata.name,
     uid,
@@ -145,14 +157,25 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
     taints: node.spec?.taints ?? [],
     ready: status === 'True',
     answers,
-    ...(status === 'False' && lastTransitionTime !== undefined && { notReadySince: lastTransitionTime }),
+    ...outage,
     ...(status === 'False' && { notReadyFromMs: notReadyFrom(uid, lastTransitionTime, previous, observedAt) }),
-    ...(!answers && lastTransitionTime !== undefined && { silentSince: lastTransitionTime }),
+    ...(status !== 'True' && unreadyFrom(outage, known, observedAt)),
     ...(maintenance !== undefined && { maintenance }),
     ...(maintenanceSince !== undefined && { maintenanceSince }),
     ...(cordonMark !== undefined && { cordonMark }),
     ...(conditions.some(isOwn) && { drainCondition: true as const }),
   }
+}
+
+function unreadyFrom(
+  { notReadySince, silentSince }: Pick<FleetNode, 'notReadySince' | 'silentSince'>,
+  known: FleetNode | undefined,
+  { monotonicMs }: ObservationTime,
+): Pick<FleetNode, 'unreadyFromMs'> {
+  if (known === undefined) return {}
+  const isSame = !known.ready && known.notReadySince === notReadySince && known.silentSince === silentSince
+  if (!isSame) return { unreadyFromMs: monotonicMs }
+  return known.unreadyFromMs === undefined ? {} : { unreadyFromMs: known.unreadyFromMs }
 }
 
 function notReadyFrom(uid: string, stamp: string | undefined, previous: FleetNode | undefined, observedAt: ObservationTime): number {

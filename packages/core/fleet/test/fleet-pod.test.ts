@@ -67,6 +67,16 @@ describe('toFleetPod', () => {
     for (const key of Object.keys(want).slice(1)) expect(neither).not.toHaveProperty(key)
   })
 
+  it('reports when this process first saw that its kubelet had acknowledged it', () => {
+    const [created, taken] = [{}, { startTime: '2026-01-01T00:00:01Z' }].map((status) => withStatus(aPod({ node: 'a' }), status))
+    const later = { ...observedAt, monotonicMs: observedAt.monotonicMs + 5 }
+    const first = toFleetPod(created!, undefined, observedAt)!
+    const second = toFleetPod(taken!, first, later)!
+    const third = toFleetPod(taken!, second, { ...later, monotonicMs: later.monotonicMs + 5 })
+    expect([first, second, third].map((pod) => pod?.acknowledgedFromMs)).toEqual([undefined, later.monotonicMs, later.monotonicMs])
+    expect(toFleetPod(taken!, { ...second, uid: 'another' }, observedAt)?.acknowledgedFromMs).toBe(observedAt.monotonicMs)
+  })
+
   it('sums the restarts of all its containers, including init containers', () => {
     const counted = (restartCount: number): ContainerStatus => ({ name: `c${restartCount}`, restartCount })
     const pod = withStatus(aPod({ node: 'a' }), {

@@ -1,6 +1,7 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
 import type { FleetPod } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
+import { CLOCK_SET_MS } from './moved-times.ts'
 import type { Suspect } from './suspects.ts'
 
 /** Times that deadlines depend on. */
@@ -87,10 +88,16 @@ function runningMs(suspect: Suspect, watched: WatchedNode | undefined, times: Ti
   return Math.max(0, times.nowMs - sinceMs - Math.max(0, stoppedMs(times, times.nowMs) - stoppedAtMs))
 }
 
-/** @returns milliseconds that its present pod, or its lack of a pod, has lasted, without stops and without time in which its kubelet could not see the pod */
+/**
+ * A pod whose creation lies ahead was created before the clock of the API server was set back.
+ *
+ * @returns milliseconds that its present pod, or its lack of a pod, has lasted, without stops and without time in which its kubelet could not see the pod
+ */
 export function sameStateMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
   const createdMs = suspect.pod === undefined ? sinceOf(watched, times.nowMs) : (parseTime(suspect.pod.createdAt) ?? times.nowMs)
-  return Math.min(runningMs(suspect, watched, times), Math.max(0, times.nowMs - createdMs))
+  const lastedMs = times.nowMs - createdMs
+  const isSetBack = suspect.pod !== undefined && lastedMs <= -CLOCK_SET_MS
+  return Math.min(runningMs(suspect, watched, times), isSetBack ? Number.POSITIVE_INFINITY : Math.max(0, lastedMs))
 }
 
 function sinceOf(watched: WatchedNode | undefined, nowMs: number): number {

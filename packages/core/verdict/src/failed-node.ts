@@ -12,6 +12,8 @@ export interface NodeCase {
   readonly watched: WatchedNode | undefined
   readonly terms: FailureTerms
   readonly times: Times
+  /** Now, on the monotonic clock that stamped the pods, in milliseconds. */
+  readonly monotonicMs: number
   /** Why no pod can be created, in the words of the API server; undefined when unknown. */
   readonly createRefused?: string | undefined
 }
@@ -37,8 +39,9 @@ export function judgeNode(node: NodeCase): NodeFinding {
     const failed = reason(node)
     if (failed !== null) return { kind: 'failed', failed }
   }
-  const mayHaveFailed = node.suspect.mayHaveLostNode === true && !node.terms.ignoreReasons.has('NodeNotReady')
-  return { kind: 'notYet', leftMs: leftMs(node), mayHaveFailed }
+  const { suspect, terms, monotonicMs } = node
+  const doubtMs = suspect.lostFromMs === undefined || terms.ignoreReasons.has('NodeNotReady') ? null : suspect.lostFromMs - monotonicMs
+  return { kind: 'notYet', leftMs: Math.min(leftMs(node), doubtMs ?? Number.POSITIVE_INFINITY), mayHaveFailed: doubtMs !== null }
 }
 
 /** Waiting reasons that are temporary or have their own deadline. */

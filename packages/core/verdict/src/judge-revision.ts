@@ -49,8 +49,10 @@ export interface Verdict {
   readonly perBatch: readonly BatchFailures[]
   /** Whether more nodes failed than are tolerated. */
   readonly isBad: boolean
-  /** Whether that may be so already: it is, if the nodes that may have failed did. Their deadline decides. */
+  /** Whether that may be so already, because it is in doubt whether nodes were lost. */
   readonly mayBeBad: boolean
+  /** These nodes, sorted by name. */
+  readonly inDoubt: readonly string[]
   /** Monotonic milliseconds of the next deadline; null without one. */
   readonly nextChangeMs: number | null
 }
@@ -74,6 +76,7 @@ export function judgeRevision(question: VerdictQuestion): Verdict {
     desired: countedNodes(fleet, question),
     perBatch,
     isBad: isBeyond(terms.limit, found.length, perBatch),
+    inDoubt: doubtful.map(({ suspect }) => suspect.node),
     mayBeBad: isBeyond(terms.limit, found.length + doubtful.length, failuresPerBatch(question, [...found, ...doubtful])),
     nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,
   }
@@ -97,7 +100,7 @@ interface OnNode {
 interface Findings {
   readonly found: readonly (OnNode & { readonly failed: FailedNode })[]
   /** Nodes that may have failed already. */
-  readonly doubtful: readonly OnNode[]
+  readonly doubtful: readonly { readonly suspect: Suspect }[]
   /** Milliseconds until the next deadline; Infinity without one. */
   readonly leftMs: number
 }
@@ -105,7 +108,7 @@ interface Findings {
 function findingsOf(question: VerdictQuestion): Findings {
   const { accepted, terms } = question
   const found: (OnNode & { failed: FailedNode })[] = []
-  const doubtful: OnNode[] = []
+  const doubtful: { suspect: Suspect }[] = []
   let leftMs = Number.POSITIVE_INFINITY
   const suspects = suspectsToJudge(question).filter(({ node }) => !accepted.has(node))
   const watched = new Map(suspects.length === 0 ? [] : question.watched.map((entry) => [entry.node, entry]))
@@ -115,6 +118,7 @@ function findingsOf(question: VerdictQuestion): Findings {
       watched: watched.get(suspect.node),
       terms,
       times: question,
+      monotonicMs: question.monotonicMs,
       createRefused: question.createRefused,
     })
     if (finding.kind === 'failed') found.push({ failed: finding.failed, suspect })

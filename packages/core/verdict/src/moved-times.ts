@@ -2,6 +2,9 @@ import type { BatchRelease } from '@tranche/api-schema'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { recoveredSinceOf } from './failure-status.ts'
 
+/** Change of a clock, in milliseconds, from which it counts as set; smaller differences are normal drift. */
+export const CLOCK_SET_MS = 10_000
+
 /**
  * Maps each time in a status, from before the API server's clock was set, to the same moment by the present clock. The next write
  * of the status stores the new times.

@@ -22,7 +22,7 @@ export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
   return new Map(
     suspects.flatMap((suspect): [string, number][] => {
       if (accepted.has(suspect.node)) return []
-      const finding = judgeNode({ suspect, watched: watched.get(suspect.node), terms, times: given })
+      const finding = judgeNode({ suspect, watched: watched.get(suspect.node), terms, times: given, monotonicMs: given.monotonicMs })
       return finding.kind === 'notYet' && Number.isFinite(finding.leftMs) ? [[suspect.node, nowMs + finding.leftMs]] : []
     }),
   )

@@ -1,6 +1,7 @@
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
 import { isLostAfterUpdate } from './counted-nodes.ts'
+import { CLOCK_SET_MS } from './moved-times.ts'
 
 /** Input for finding suspects, besides the nodes. */
 export interface SuspectQuestion {
@@ -28,10 +29,10 @@ export interface Suspect {
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /**
-   * True where the node has no available pod, and only the timestamps of the control plane say that `hasLostNode` is false. Its kubelet is
-   * back, or that clock was set back after the pod was created. Absent otherwise.
+   * Monotonic milliseconds from which `hasLostNode` is true if nothing changes. Until then it is in doubt. The timestamps contradict the order
+   * in which this process saw both: a clock was set back in between, or the watch of nodes is behind. Absent without a contradiction.
    */
-  readonly mayHaveLostNode?: true
+  readonly lostFromMs?: number
   /**
    * Creation of its pod (epoch milliseconds), if its kubelet had stopped reporting before that and has never seen the pod. No deadline runs then,
    * because the new version cannot be the cause. Absent otherwise.
@@ -57,7 +58,7 @@ interface BlockQuestion extends Omit<SuspectQuestion, 'older'> {
 
 interface BlockSuspects {
   readonly suspects: readonly Suspect[]
-  /** Monotonic milliseconds at which a suspect becomes available by the clock alone; Infinity without one. */
+  /** Monotonic milliseconds at which a suspect becomes available, or is lost, by the clock alone; Infinity without one. */
   readonly changesAtMs: number
 }
 
@@ -76,8 +77,11 @@ const NO_SUSPECTS: BlockSuspects = { suspects: [], changesAtMs: Number.POSITIVE_
 function suspectsOfBlock(block: NodeBlock, question: BlockQuestion): BlockSuspects {
   const suspects = block.flatMap((node) => suspectOn(node, question) ?? [])
   if (suspects.length === 0) return NO_SUSPECTS
-  const comingUp = suspects.flatMap(({ isDown, pod }) => (isDown && pod !== undefined ? [availableFromMs(pod, question.minReadyMs)] : []))
-  return { suspects, changesAtMs: Math.min(...comingUp.map((ms) => ms ?? Number.POSITIVE_INFINITY)) }
+  const changes = suspects.flatMap(({ isDown, pod, hasLostNode, lostFromMs }) => [
+    ...(isDown && pod !== undefined ? [availableFromMs(pod, question.minReadyMs)] : []),
+    ...(hasLostNode ? [] : [lostFromMs]),
+  ])
+  return { suspects, changesAtMs: Math.min(...changes.map((ms) => ms ?? Number.POSITIVE_INFINITY)) }
 }
 
 function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderText }: BlockQuestion): Suspect | undefined {
@@ -97,27 +101,37 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
     isMissing: node.pods.length === 0,
     ...(ending !== undefined && { endingUid: ending.uid }),
     isDown,
-    ...lossOf(node, pod, isDown),
+    ...lossOf(node, pod, monotonicMs),
     ...unseenSince(node, pod ?? ending),
     restarts: pod?.restarts ?? 0,
   }
 }
 
-type Loss = Pick<Suspect, 'hasLostNode' | 'mayHaveLostNode'>
+type Loss = Pick<Suspect, 'hasLostNode' | 'lostFromMs'>
+
+/** How long a loss is in doubt, in milliseconds: a watch that is behind shows by then that the node is back. */
+const DOUBT_MS = 60_000
 
 /**
- * G6. Both timestamps come from the kubelet's own clock, so a wrong clock does not matter. The kubelet reports Ready up to ten
- * seconds late: a node that was NotReady before may still appear so beside an available pod that fixed it. A node whose status is
- * Unknown lost its kubelet later, because the kubelet had to acknowledge the pod first. Where it was so before the pod was created, the kubelet
- * is back. The control plane sets both times. They are at least 40 seconds apart where the node was lost later, so small differences do not matter.
- * But its clock may have been set back in between.
+ * G6. Where the node answers, both timestamps come from the kubelet's own clock, so a wrong clock does not matter. The kubelet reports
+ * Ready up to ten seconds late: a node that was NotReady before may still appear so beside an available pod that fixed it. Where the node is
+ * silent, the control plane sets both times. If it was silent before the pod was created, its kubelet is back, because that had to
+ * acknowledge the pod. Both times are at least 40 seconds apart where the node was lost later, so small differences do not matter. But each
+ * of these clocks may have been set back in between.
  */
-function lossOf({ ready, notReadySince, silentSince }: NodeView, pod: FleetPod | undefined, isDown: boolean): Loss {
-  if (ready || pod?.acknowledged !== true) return { hasLostNode: false }
-  if (wasSilentBefore(silentSince, pod.createdAt)) return { hasLostNode: false, ...(isDown && { mayHaveLostNode: true as const }) }
-  const lostMs = parseTime(notReadySince)
-  const takenMs = parseTime(pod.acknowledgedAt)
-  return { hasLostNode: lostMs === null || takenMs === null || lostMs >= takenMs }
+function lossOf(node: NodeView, pod: FleetPod | undefined, monotonicMs: number): Loss {
+  if (node.ready || pod?.acknowledged !== true) return { hasLostNode: false }
+  const lostMs = parseTime(node.answers ? node.notReadySince : node.silentSince)
+  const takenMs = parseTime(node.answers ? pod.acknowledgedAt : pod.createdAt)
+  if (lostMs === null || takenMs === null || lostMs >= takenMs) return { hasLostNode: true }
+  const fromMs = lostFromMs(node, pod, takenMs - lostMs)
+  return fromMs === null ? { hasLostNode: false } : { hasLostNode: fromMs <= monotonicMs, lostFromMs: fromMs }
+}
+
+/** @param earlierMs by how much the loss is earlier than the pod, by the timestamps */
+function lostFromMs({ unreadyFromMs }: NodeView, { acknowledgedFromMs }: FleetPod, earlierMs: number): number | null {
+  if (unreadyFromMs === undefined || acknowledgedFromMs === undefined || unreadyFromMs < acknowledgedFromMs) return null
+  return unreadyFromMs - acknowledgedFromMs + earlierMs < CLOCK_SET_MS ? null : unreadyFromMs + DOUBT_MS
 }
 
 function unseenSince({ ready, silentSince }: NodeView, pod: FleetPod | undefined): Pick<Suspect, 'unseenSinceMs'> {

@@ -70,9 +70,6 @@ export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }
   return notable.length <= WATCHED_NODES_MAX ? notable : notable.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX).sort(byName)
 }
 
-/** Change of a clock, in milliseconds, from which it counts as set; smaller differences are normal drift. */
-export const CLOCK_SET_MS = 10_000
-
 /** Moves the entries by `ms` after the clock was set, so that durations stay the same. Creation times of pods do not move. */
 export function watchedLater(watched: readonly WatchedNode[], ms: number): readonly WatchedNode[] {
   const later = (time: string): string => {

@@ -80,26 +80,29 @@ describe('a release whose new version is bad', () => {
   })
 })
 
-describe('a node that is silent, by its timestamp since before the pod was created that its kubelet has acknowledged', () => {
-  const silent = { isNodeReady: false, answers: false, ready: false, notReadySince: at(0), createdAt: at(60) }
+describe('a node whose loss after its update the timestamps deny, though it was seen then', () => {
+  const silent = { isNodeReady: false, answers: false, ready: false, notReadySince: at(0), createdAt: at(60), seenNotReadyAt: 20 }
   const a = (says: Partial<NodeSays> = {}, rest: Omit<CaseSays, 'nodes'> = {}): CaseSays => ({
     nodes: { a: { ...silent, ...says }, b: {} },
     at: 70,
     ...rest,
   })
+  const crashing: CaseSays = { ...a({}, { rules: { maxFailedNodes: 1 } }), nodes: { a: silent, b: waiting('CrashLoopBackOff') } }
+  const answering = { answers: true, acknowledgedAt: at(60) }
 
   it.each<[string, CaseSays, boolean]>([
-    ['puts the release in doubt: the clock may have been set back', a(), true],
+    ['puts the release in doubt: a clock may have been set back', a(), true],
+    ['does so, too, while its pod seems available', a({ ready: true }), true],
+    ['does so, too, where its kubelet answers', a(answering), true],
     ['does not once it is Ready', a({ isNodeReady: true }), false],
-    ['does not with an available pod: its kubelet is back', a({ ready: true }), false],
+    ['does not where it was seen before its pod was acknowledged', a({ seenNotReadyAt: -1 }), false],
+    ['does not where this process did not see it become NotReady', a({ seenNotReadyAt: undefined }), false],
+    ['does not where both are hardly apart', a({ createdAt: at(1), seenNotReadyAt: 8.9 }, { at: 60 }), false],
+    ['does where they are ten seconds apart', a({ createdAt: at(1), seenNotReadyAt: 9 }, { at: 60 }), true],
     ['does not while its kubelet has not seen the pod', a({ acknowledged: false }), false],
     ['does not where its failure is tolerated', a({}, { rules: { maxFailedNodes: 1 } }), false],
     ['does where its failure is one too many of its batch', a({}, { rules: { maxFailedNodes: 1, maxFailedNodesPerBatch: 0 } }), true],
-    [
-      'does together with a failure that is tolerated',
-      { ...a({}, { rules: { maxFailedNodes: 1 } }), nodes: { a: silent, b: waiting('CrashLoopBackOff') } },
-      true,
-    ],
+    ['does together with a failure that is tolerated', crashing, true],
     ['does not where NotReady nodes do not fail', a({}, { rules: { ignoreReasons: ['NodeNotReady'] } }), false],
     ['does not under the action Continue', a({}, { rules: { action: 'Continue' } }), false],
     ['does not during a rollback', a({}, { tranche: { stableRevision: 'new' } }), false],
@@ -109,9 +112,19 @@ describe('a node that is silent, by its timestamp since before the pod was creat
     expect([judgement.isInDoubt, judgement.stops]).toEqual([isInDoubt, null])
   })
 
-  it('fails by its deadline', () => {
-    expect(failedIn(judge(a({}, { at: 659 })))).toEqual([])
-    expect(failedIn(judge(a({}, { at: 660 })))).toEqual(['a: ProgressDeadlineExceeded'])
+  it.each([
+    ['is silent', a()],
+    ['answers', a(answering)],
+  ])('fails after a minute: it %s', (_name, says) => {
+    expect(failedIn(judge({ ...says, at: 79 }))).toEqual([])
+    const failed = judge({ ...says, at: 80 })
+    expect(failedIn(failed)).toEqual(['a: NodeNotReady'])
+    expect([failed.stops?.reason, failed.verdict.inDoubt]).toEqual(['ReleaseFailed', []])
+  })
+
+  it('is named, and time alone ends the doubt', () => {
+    const { verdict, nextChangeMs } = judge(a())
+    expect([verdict.inDoubt, nextChangeMs]).toEqual([['a'], 80_000])
   })
 })
 

@@ -18,6 +18,13 @@ describe('the deadline of a node', () => {
       says: a({ ready: false, isUnschedulable: true }),
       seconds: 61,
     },
+    'of an unscheduled pod is the same after the clock was set back, when its creation lies ahead': {
+      says: a(
+        { ready: false, isUnschedulable: true, createdAt: at(300) },
+        { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }] },
+      ),
+      seconds: 61,
+    },
     'counts the time for which it was down before': {
       says: a({ ready: false }, { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 500, downSince: at(5) }] }),
       seconds: 105,

@@ -22,6 +22,8 @@ export interface NodeSays extends Omit<PodFields, 'node'> {
   readonly isNodeReady?: boolean
   /** Time since which the node is NotReady. */
   readonly notReadySince?: string
+  /** Seconds since the start of the release at which this process saw it become NotReady; it saw its pod acknowledged at the start. */
+  readonly seenNotReadyAt?: number | undefined
   /** Whether the kubelet of a NotReady node responds. @default true */
   readonly answers?: boolean
   readonly acknowledged?: boolean
@@ -120,7 +122,9 @@ export function fleetOf(nodes: CaseSays['nodes']): FleetView {
     const { isNodeReady = true, answers = true, notReadySince, taint } = says
     const taints = taint === undefined ? [] : [{ key: taint, effect: 'NoSchedule' }]
     const node = aNode(name, { ready: isNodeReady, answers, taints, ...(notReadySince !== undefined && { notReadySince }) })
-    index.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
+    const { seenNotReadyAt } = says
+    const seen = seenNotReadyAt === undefined ? {} : { unreadyFromMs: seenNotReadyAt * 1_000 }
+    index.nodeChanged(undefined, { ...toFleetNode(node, undefined, BY_STAMPS), ...seen })
     if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
   }
   return index.view(FLEET_OWNER)
@@ -135,6 +139,7 @@ function podOf(
     isNodeReady: _isNodeReady,
     notReadySince: _since,
     answers: _answers,
+    seenNotReadyAt: _seen,
     taint: _taint,
     ...says
   }: NodeSays,

@@ -484,8 +484,8 @@ describe('a pass of the executor', () => {
     it('deletes nothing while a node may have been lost after its update: the API server’s clock may have been set back (G9)', async () => {
       const stage = aJudgedStage('new')
       const secondsAgo = (seconds: number): string => new Date(stage.clock.nowMs() - seconds * 1_000).toISOString()
-      stage.set(goneOn('a', stage.record), { a: { hash: 'new', ready: false, readyFromMs: null, createdAt: secondsAgo(10) } })
-      const lost = { ready: false, answers: false, silentSince: secondsAgo(20) }
+      stage.set(goneOn('a', stage.record), { a: { hash: 'new', createdAt: secondsAgo(10), acknowledgedFromMs: 0 } })
+      const lost = { ready: false, answers: false, silentSince: secondsAgo(20), unreadyFromMs: 0 }
       const { nodes } = stage.reading!.fleet
       stage.reading = { ...stage.reading!, fleet: toFleetView(nodes.map((node) => (node.name === 'a' ? { ...node, ...lost } : node))) }
       await stage.pass()

@@ -1,7 +1,7 @@
 import { blockedReasons, isGroupWait, LISTED_NODES_MAX, personWaits, sizeLimits, type Waiting } from '@tranche/api-schema'
 import { timeText, clipText } from '@tranche/kube-types'
 import { batchScope } from '@tranche/fence'
-import { statusByTheClock } from './progress/judgement.ts'
+import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'
 import { leftNodes, leftText } from './progress/left-nodes.ts'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
@@ -50,6 +50,7 @@ type Reason = Omit<Waiting, 'since'>
 export const QUEUE_UNAVAILABLE = 'QueueUnavailable'
 
 const BEHIND = 'waiting until the watch of the controller shows the pods that executors have recorded'
+const DOUBT = 'waiting for up to a minute until it is known whether nodes became NotReady before or after their update'
 const UNCLEAR_ADVICE = 'Tranche asks again by itself: check that the API server answers and that nothing rejects changes to pods'
 
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
@@ -100,8 +101,9 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
 }
 
 /** What our view has yet to show. */
-function behindWait(view: ReleaseView, behind: 'pods' | 'nodes'): Reason {
+function behindWait(view: ReleaseView, behind: NonNullable<BatchProgress['behind']>): Reason {
   if (behind === 'pods') return { reason: 'Upgrading', message: BEHIND, nodes: [] }
+  if (behind === 'loss') return { reason: 'Pending', message: DOUBT, nodes: judgementOf(view)?.verdict.inDoubt ?? [] }
   return { reason: 'Pending', message: unseenText(view), nodes: view.nodeList?.unseen ?? [] }
 }
 

@@ -67,9 +67,9 @@ export interface BatchProgress {
   readonly outOfReach?: readonly string[]
   /**
    * Which watch is behind. `pods`: executors recorded newer pods, so that nodes may seem updated that are not. `nodes`: the DaemonSet controller
-   * counts more nodes, so that some may be missing. Absent: neither is known.
+   * counts more nodes, so that some may be missing. `loss`: it may not show yet whether a node was lost after its update. Absent: none is known.
    */
-  readonly behind?: 'pods' | 'nodes'
+  readonly behind?: 'pods' | 'nodes' | 'loss'
   readonly state: BatchState
 }
 

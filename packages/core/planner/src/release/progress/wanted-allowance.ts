@@ -208,6 +208,7 @@ function behindIn(
 ): NonNullable<BatchProgress['behind']> | null {
   const record = view.release.status?.flight
   if (record !== undefined && isBehindRecord(view, record, canary)) return 'pods'
+  if (judgementOf(view)?.isInDoubt === true) return 'loss'
   const isNewlyReady = counted.state === 'Ready' && !isKnownReady(view) && !isFinalized(view)
   return isNewlyReady && mayMissNodes(view) ? 'nodes' : null
 }
