@@ -616,6 +616,18 @@ export const mutantsOfVerdict: readonly Mutant[] = [
       replace: '',
     },
     {
+      fault: 'a node that answers, and was NotReady before its update, puts a release in doubt where a watch is behind',
+      file: suspects,
+      find: 'node.answers ? null : lostFromMs(',
+      replace: 'lostFromMs(',
+    },
+    {
+      fault: 'a release that is bad is in doubt as well',
+      file: judgeRevision,
+      find: 'mayBeBad: !isBad && isBeyond',
+      replace: 'mayBeBad: isBeyond',
+    },
+    {
       fault: 'a release is in doubt for ever',
       file: suspects,
       find: 'hasLostNode: fromMs <= monotonicMs,',
@@ -638,22 +650,22 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     {
       fault: 'a node that was never seen Ready seems to have become NotReady now',
       file: fleetView,
-      find: 'if (known === undefined) return {}',
-      replace: 'if (known === undefined) return { unreadyFromMs: monotonicMs }',
+      find: 'if (known === undefined || observedAt === BY_STAMPS) return {}',
+      replace: 'if (known === undefined) return { unreadyFromMs: observedAt.monotonicMs }',
       tests: [fleetTests],
     },
     {
       fault: 'each look at a NotReady node is the first',
       file: fleetView,
-      find: 'if (!isSame) return { unreadyFromMs: monotonicMs }',
-      replace: 'if (!isSame || true) return { unreadyFromMs: monotonicMs }',
+      find: 'if (!isSame) return { unreadyFromMs: observedAt.monotonicMs }',
+      replace: 'if (!isSame || true) return { unreadyFromMs: observedAt.monotonicMs }',
       tests: [fleetTests],
     },
     {
       fault: 'each look at an acknowledged pod is the first',
       file: 'packages/core/fleet/src/fleet-pod.ts',
-      find: 'acknowledgedFromMs: knownMs ?? monotonicMs',
-      replace: 'acknowledgedFromMs: monotonicMs',
+      find: 'acknowledgedFromMs: knownMs ?? observedAt.monotonicMs',
+      replace: 'acknowledgedFromMs: observedAt.monotonicMs',
       tests: ['packages/core/fleet/test/fleet-pod.test.ts'],
     },
     {

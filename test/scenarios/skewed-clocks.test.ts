@@ -83,22 +83,19 @@ it('a BatchRelease that a client deletes while the API server’s clock is minut
   await untilGone(stage)
 })
 
-it.each([
-  { how: 'falls silent', tag: 'v2' },
-  { how: 'reports NotReady', tag: 'bad-node' },
-])('a machine that $how after its update, and after clocks were set back, stops the release all the same (F14, G9)', async ({ tag }) => {
-  const annotations = { 'sim.tranche.dev/start-ms': '20000', 'sim.tranche.dev/flap-ms': '30000' }
+it('a machine that falls silent after its update, and after clocks were set back, stops the release all the same (F14, G9)', async () => {
+  const annotations = { 'sim.tranche.dev/start-ms': '20000' }
   stage = await setStage({ nodes: 12, maxUnavailable: 2, steps: [{ replicas: '100%' }], annotations })
-  await stage.setImage(tag)
-  await untilNodesOn(stage, tag, 4)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
   stage.simulator.stepClock(-240 * SECOND)
-  const first = await nodesOn(stage, tag)
-  if (tag === 'v2') await drive(stage.clock, stage.simulator.nodes.kill(first[0]!))
+  const first = await nodesOn(stage, 'v2')
+  await drive(stage.clock, stage.simulator.nodes.kill(first[0]!))
   await stage.until('a node is not Ready', async () => (await lostOf(first)).length > 0)
-  const updated = await nodesOn(stage, tag)
+  const updated = await nodesOn(stage, 'v2')
   await stage.until('it has failed', async () => (await stage.release())?.status?.failure?.stops === true, 75 * SECOND)
   expect((await stage.release())?.status?.failure?.failedNodes?.map(({ reason }) => reason)).toContain('NodeNotReady')
-  expect(await nodesOn(stage, tag)).toEqual(updated)
+  expect(await nodesOn(stage, 'v2')).toEqual(updated)
   expect(updated.length).toBeLessThan(12)
   expectKept(stage)
 })

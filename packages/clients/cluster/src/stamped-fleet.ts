@@ -1,4 +1,4 @@
-import { BY_STAMPS, type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
+import { type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
 
 /** Readable part of a fleet. */
@@ -36,10 +36,6 @@ function stampedNode({ unreadyFromMs: _unreadyFromMs, ...node }: NodeView): Node
 }
 
 /** A Ready pod without a timestamp counts as always Ready. */
-function stampedPod(pod: FleetPod): FleetPod {
-  return {
-    ...pod,
-    ...(pod.acknowledged && { acknowledgedFromMs: BY_STAMPS.monotonicMs }),
-    ...(pod.ready && { readyFromMs: Math.max(0, parseTime(pod.readyStamp) ?? 0) }),
-  }
+function stampedPod({ acknowledgedFromMs: _acknowledgedFromMs, ...pod }: FleetPod): FleetPod {
+  return pod.ready ? { ...pod, readyFromMs: Math.max(0, parseTime(pod.readyStamp) ?? 0) } : pod
 }

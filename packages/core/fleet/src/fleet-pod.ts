@@ -38,7 +38,7 @@ export interface FleetPod {
   readonly acknowledged: boolean
   /** `status.startTime`, in RFC 3339 by the clock of the kubelet. */
   readonly acknowledgedAt?: string
-  /** Monotonic milliseconds, by the clock of this process, at which it first saw that its kubelet had acknowledged it; absent before. */
+  /** Monotonic milliseconds, by the clock of this process, at which it first saw that its kubelet had acknowledged it; absent before, and where it goes by timestamps. */
   readonly acknowledgedFromMs?: number
   readonly ready: boolean
   /**
@@ -154,11 +154,12 @@ export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: numb
 function acknowledgement(
   { metadata, status }: Pod,
   previous: FleetPod | undefined,
-  { monotonicMs }: ObservationTime,
+  observedAt: ObservationTime,
 ): Pick<FleetPod, 'acknowledgedAt' | 'acknowledgedFromMs'> {
   if (status?.startTime === undefined) return {}
+  if (observedAt === BY_STAMPS) return { acknowledgedAt: status.startTime }
   const knownMs = previous?.uid === metadata.uid ? previous.acknowledgedFromMs : undefined
-  return { acknowledgedAt: status.startTime, acknowledgedFromMs: knownMs ?? monotonicMs }
+  return { acknowledgedAt: status.startTime, acknowledgedFromMs: knownMs ?? observedAt.monotonicMs }
 }
 
 function goneBy({ metadata }: Pod): Pick<FleetPod, 'goneByMs'> {

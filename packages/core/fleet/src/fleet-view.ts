@@ -1,5 +1,5 @@
 import { type Condition, CORDON_ANNOTATION, DRAIN_CONDITION, DRAIN_REASON, type Labels, type Node } from '@tranche/kube-types'
-import { type FleetPod, type ObservationTime, observedFromMs } from './fleet-pod.ts'
+import { BY_STAMPS, type FleetPod, type ObservationTime, observedFromMs } from './fleet-pod.ts'
 import { keptPerBlock } from './kept-per-block.ts'
 import { toBlocks } from './node-blocks.ts'
 
@@ -24,7 +24,7 @@ export interface FleetNode {
   readonly silentSince?: string
   /**
    * Monotonic milliseconds, by the clock of this process, at which it saw the node become NotReady, or its condition change to this one.
-   * Absent while the node is Ready, and where the process did not see it before.
+   * Absent while the node is Ready, and where the process did not see it before, or goes by timestamps.
    */
   readonly unreadyFromMs?: number
   /** Type of the first condition that takes the node out of service for maintenance; absent without one. */
@@ -170,11 +170,11 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
 function unreadyFrom(
   { notReadySince, silentSince }: Pick<FleetNode, 'notReadySince' | 'silentSince'>,
   known: FleetNode | undefined,
-  { monotonicMs }: ObservationTime,
+  observedAt: ObservationTime,
 ): Pick<FleetNode, 'unreadyFromMs'> {
-  if (known === undefined) return {}
+  if (known === undefined || observedAt === BY_STAMPS) return {}
   const isSame = !known.ready && known.notReadySince === notReadySince && known.silentSince === silentSince
-  if (!isSame) return { unreadyFromMs: monotonicMs }
+  if (!isSame) return { unreadyFromMs: observedAt.monotonicMs }
   return known.unreadyFromMs === undefined ? {} : { unreadyFromMs: known.unreadyFromMs }
 }
 

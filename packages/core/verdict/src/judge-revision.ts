@@ -49,7 +49,7 @@ export interface Verdict {
   readonly perBatch: readonly BatchFailures[]
   /** Whether more nodes failed than are tolerated. */
   readonly isBad: boolean
-  /** Whether that may be so already, because it is in doubt whether nodes were lost. */
+  /** Whether it is not bad yet, and is if those nodes were lost of which that is in doubt. */
   readonly mayBeBad: boolean
   /** These nodes, sorted by name. */
   readonly inDoubt: readonly string[]
@@ -69,15 +69,16 @@ export function judgeRevision(question: VerdictQuestion): Verdict {
   const { fleet, terms } = question
   const { found, doubtful, leftMs } = findingsOf(question)
   const perBatch = failuresPerBatch(question, found)
+  const isBad = isBeyond(terms.limit, found.length, perBatch)
   return {
     failed: found.map(({ failed }) => failed),
     count: found.length,
     limit: terms.limit,
     desired: countedNodes(fleet, question),
     perBatch,
-    isBad: isBeyond(terms.limit, found.length, perBatch),
+    isBad,
     inDoubt: doubtful.map(({ suspect }) => suspect.node),
-    mayBeBad: isBeyond(terms.limit, found.length + doubtful.length, failuresPerBatch(question, [...found, ...doubtful])),
+    mayBeBad: !isBad && isBeyond(terms.limit, found.length + doubtful.length, failuresPerBatch(question, [...found, ...doubtful])),
     nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,
   }
 }

@@ -29,8 +29,9 @@ export interface Suspect {
   /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /**
-   * Monotonic milliseconds from which `hasLostNode` is true if nothing changes. Until then it is in doubt. The timestamps contradict the order
-   * in which this process saw both: a clock was set back in between, or the watch of nodes is behind. Absent without a contradiction.
+   * Monotonic milliseconds from which `hasLostNode` is true if nothing changes. Until then it is in doubt. Only for a node that is silent. The
+   * timestamps contradict the order in which this process saw both: the control plane's clock was set back in between, or the watch of nodes is
+   * behind. Absent without a contradiction.
    */
   readonly lostFromMs?: number
   /**
@@ -116,15 +117,15 @@ const DOUBT_MS = 60_000
  * G6. Where the node answers, both timestamps come from the kubelet's own clock, so a wrong clock does not matter. The kubelet reports
  * Ready up to ten seconds late: a node that was NotReady before may still appear so beside an available pod that fixed it. Where the node is
  * silent, the control plane sets both times. If it was silent before the pod was created, its kubelet is back, because that had to
- * acknowledge the pod. Both times are at least 40 seconds apart where the node was lost later, so small differences do not matter. But each
- * of these clocks may have been set back in between.
+ * acknowledge the pod, and reports soon. Both times are at least 40 seconds apart where the node was lost later, so small differences do not
+ * matter. But that clock may have been set back in between.
  */
 function lossOf(node: NodeView, pod: FleetPod | undefined, monotonicMs: number): Loss {
   if (node.ready || pod?.acknowledged !== true) return { hasLostNode: false }
   const lostMs = parseTime(node.answers ? node.notReadySince : node.silentSince)
   const takenMs = parseTime(node.answers ? pod.acknowledgedAt : pod.createdAt)
   if (lostMs === null || takenMs === null || lostMs >= takenMs) return { hasLostNode: true }
-  const fromMs = lostFromMs(node, pod, takenMs - lostMs)
+  const fromMs = node.answers ? null : lostFromMs(node, pod, takenMs - lostMs)
   return fromMs === null ? { hasLostNode: false } : { hasLostNode: fromMs <= monotonicMs, lostFromMs: fromMs }
 }
 

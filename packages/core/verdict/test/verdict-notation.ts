@@ -125,7 +125,8 @@ export function fleetOf(nodes: CaseSays['nodes']): FleetView {
     const { seenNotReadyAt } = says
     const seen = seenNotReadyAt === undefined ? {} : { unreadyFromMs: seenNotReadyAt * 1_000 }
     index.nodeChanged(undefined, { ...toFleetNode(node, undefined, BY_STAMPS), ...seen })
-    if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
+    if (says.pod !== 'none')
+      index.podChanged(undefined, { ...podOf(name, says), ...(seenNotReadyAt !== undefined && { acknowledgedFromMs: 0 }) })
   }
   return index.view(FLEET_OWNER)
 }
