@@ -171,7 +171,7 @@ export class DaemonSetStory {
     const deletedByUs = before?.deletedByUs === true || byUs
     if (before?.ended === null && ended !== null && !byUs) {
       this.#lost.set(story, [...(this.#lost.get(story) ?? []), { uid: seen.uid, by: cause }])
-      if (this.orders.isPermitted(seen.uid)) this.robbed.add(story)
+      if (this.orders.wasPermitted(seen.uid)) this.robbed.add(story)
     }
     story.pods.set(seen.uid, { uid: seen.uid, node: name, last: seen, rv: write.rv, readySinceMs, readyRv, neededMs, ended, deletedByUs })
     if (write.type === 'DELETED') forgetOldest(story)
@@ -194,10 +194,15 @@ export class DaemonSetStory {
     this.inFlight.add(story)
   }
 
-  /** Takes over a record, for nodes and pods too. @param writer who decided it, and when; later deliveries are not held against it */
-  followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, observations: Observations): void {
+  /**
+   * Takes over a record, for nodes and pods too.
+   *
+   * @param writer who decided it, and when; later deliveries are not held against it
+   * @param isLost whether a write of another client, to an object that stays, has lost it
+   */
+  followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, observations: Observations, isLost = false): void {
     if (flight !== undefined && flight.permits === undefined) this.isWithoutPermits = true
-    this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, observations))
+    this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, observations), isLost)
     for (const [node, pods] of this.#lost)
       if (pods.some(({ uid, by }) => this.orders.isPermitted(uid) && !observations.hasSeen(writer, by))) this.robbed.add(node)
     this.#followOrders(nowMs)

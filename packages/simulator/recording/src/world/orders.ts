@@ -46,14 +46,19 @@ export interface Orders {
   /** Neither annotations nor a record order anything. */
   readonly isSilent: boolean
   followDaemonSet(daemonSet: RecordedDaemonSet): void
-  /** @param declared largest limit that the writer may have seen as declared */
-  followRecord(flight: RecordedFlight | undefined, t: number, declared: number): void
+  /**
+   * @param declared largest limit that the writer may have seen as declared
+   * @param isLost whether a write of another client, to an object that stays, has lost the record
+   */
+  followRecord(flight: RecordedFlight | undefined, t: number, declared: number, isLost?: boolean): void
   /** @returns largest limit in force at any time since `sinceMs`; undefined before the first record */
   limitSince(sinceMs: number): LimitInForce | undefined
   /** @returns when this version of the pod was first permitted to be deleted; undefined when it never was */
   permittedAt(podUid: string, resourceVersion: number): number | undefined
   /** Whether the record as last written has a permit for the pod, in any version. */
   isPermitted(podUid: string): boolean
+  /** The same for the last record that we wrote, where a write of another client has lost it since: outdated definitions prune it. */
+  wasPermitted(podUid: string): boolean
   /** Whether a record was ever open for this generation, revision and partition. */
   everAgreed(generation: number, revision: string | undefined, partition: number | undefined): boolean
 }
@@ -69,6 +74,7 @@ export function createOrders(): Orders {
   let recorded: number | undefined
   /** Everything published since the record was last written: the writer of a record has read both. */
   let publishedTargets: readonly string[] = []
+  let lost: RecordedFlight | undefined
   const limits: LimitInForce[] = []
   const permitted = new Map<string, number>()
   const agreements = new Set<string>()
@@ -91,7 +97,7 @@ export function createOrders(): Orders {
       publishedPartition = annotations[PARTITION] === undefined ? undefined : Number(annotations[PARTITION])
       publishedTargets = [...publishedTargets, targetText(canary, publishedPartition)]
     },
-    followRecord(next, t, declared) {
+    followRecord(next, t, declared, isLost = false) {
       if (next !== undefined && isLimitReset(flight, next))
         limits.push({ t, limit: Math.min(next.limit, declared), recorded: next.limit, declared })
       for (const permit of next?.permits ?? []) {
@@ -102,6 +108,7 @@ export function createOrders(): Orders {
       if (next?.revision !== flight?.revision) recorded = undefined
       if (publishedTargets.includes(targetText(next?.revision, next?.partition))) recorded = next?.partition
       publishedTargets = publishedTargets.slice(-1)
+      lost = isLost ? (flight ?? lost) : undefined
       flight = next
     },
     limitSince(sinceMs) {
@@ -114,7 +121,8 @@ export function createOrders(): Orders {
       return most === undefined ? undefined : { ...most, limit: Math.max(...since.map(({ limit }) => limit)) }
     },
     permittedAt: (podUid, resourceVersion) => permitted.get(permitId(podUid, String(resourceVersion))),
-    isPermitted: (podUid) => flight?.permits?.some((permit) => permit.podUid === podUid) === true,
+    isPermitted: (podUid) => hasPermit(flight, podUid),
+    wasPermitted: (podUid) => hasPermit(flight ?? lost, podUid),
     everAgreed: (generation, revision, partition) => agreements.has(agreement(generation, revision, partition)),
   }
 }
@@ -126,6 +134,10 @@ export function createOrders(): Orders {
 function isLimitReset(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
   if (next.state !== 'open') return before?.limit !== next.limit
   return before?.limit !== next.limit || before.generation !== next.generation || before.epoch !== next.epoch
+}
+
+function hasPermit(flight: RecordedFlight | undefined, podUid: string): boolean {
+  return flight?.permits?.some((permit) => permit.podUid === podUid) === true
 }
 
 function permitId(podUid: string, resourceVersion: string): string {

@@ -185,7 +185,8 @@ class RecordedWorld implements World {
       story.terms.push({ t: write.t, rv: write.rv, of: 'batchreleases' }, terms)
     const flight = write.type === 'DELETED' ? undefined : status?.flight
     if (flight === story.orders.flight) return
-    story.followRecord(flight, write.t, this.#observations.decisionOf(write), this.#observations)
+    const isLost = flight === undefined && write.type !== 'DELETED' && !this.#isOurs(write.actor ?? '')
+    story.followRecord(flight, write.t, this.#observations.decisionOf(write), this.#observations, isLost)
   }
 
   #applyRollout(write: RecordedWrite): void {

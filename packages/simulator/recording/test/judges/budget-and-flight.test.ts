@@ -178,6 +178,39 @@ describe('nodes in flight', () => {
       [],
     ],
     [
+      'do not grow if that permit was lost by a write of another client, and is restored',
+      (s) =>
+        s
+          .del('a1')
+          .del('b1')
+          .record({}, 'a1 b1 c1')
+          .release('agent')
+          .gone('c1')
+          .seen('controller-1')
+          .wait(100)
+          .pod('c2', { ready: false })
+          .record({ limit: 2 }, 'a1 b1 c1')
+          .record({}, 'a1 b1 c1 c2')
+          .del('c2'),
+      [],
+    ],
+    [
+      'grow if the record was gone with its BatchRelease',
+      (s) =>
+        s
+          .del('a1')
+          .del('b1')
+          .record({}, 'a1 b1 c1')
+          .order({}, { actor: 'garbage-collector', type: 'DELETED' })
+          .gone('c1')
+          .seen('controller-1')
+          .wait(100)
+          .pod('c2', { ready: false })
+          .record({ limit: 2 }, 'a1 b1 c2')
+          .del('c2'),
+      ['G2 c'],
+    ],
+    [
       'do not grow if the permit was written after that pod was gone, by a process without a report of it',
       (s) =>
         s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').record({}, 'c1').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
