@@ -48,7 +48,7 @@ class HandsOffJudge implements Judge {
   }
 
   onWrite(write: RecordedWrite, known: Readonly<Record<string, unknown>> | undefined): void {
-    if (write.kind === 'BatchRelease') this.#reverts.followRelease(write)
+    if (write.kind === 'ReleasePolicy') this.#reverts.followPolicy(write)
     else if (write.kind === 'Rollout') this.#followRollout(write, known as unknown as RecordedRollout | undefined)
     else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, known as unknown as RecordedDaemonSet | undefined)
   }

@@ -1,5 +1,5 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
-import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
+import type { RecordedRollout } from '../world/stops.ts'
 import { ownValue } from '../world/own-value.ts'
 import { actionOf } from '../world/recorded-action.ts'
 import type { JudgedWait } from './clock-doubt.ts'
@@ -10,7 +10,7 @@ const SOONEST_AGAIN_MS = 10_000
 /** Requests to put back the template of a DaemonSet, and the rollbacks made so far. */
 export interface Reverts {
   followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void
-  followRelease(write: RecordedWrite): void
+  followPolicy(write: RecordedWrite): void
   /** The DaemonSet of this key is gone; its rollbacks are forgotten. */
   forget(key: string): void
   /**
@@ -34,8 +34,10 @@ export interface RevertParts {
 export function createReverts({ doubtIn, templateOf }: RevertParts): Reverts {
   /** DaemonSet → template that we rolled back → time of the latest rollback. */
   const taken = new Map<string, Map<string, number>>()
-  /** BatchRelease → whether its policy ever allowed a rollback or a revert. */
-  const policies = new Map<string, { readonly rollback: boolean; readonly revert: boolean }>()
+  /** ReleasePolicy → whether it ever allowed a rollback or a revert. */
+  const policies = new Map<string, Allowed>()
+  /** Rollout → policies that it ever named. A verdict and its hold outlast their policy. */
+  const named = new Map<string, Set<string>>()
 
   return {
     followRollout(write, before) {
@@ -44,12 +46,15 @@ export function createReverts({ doubtIn, templateOf }: RevertParts): Reverts {
       const isAnother = action !== undefined && action.id !== actionOf(before)?.id
       if (write.type === 'DELETED' || (isAnother && (action.type === 'retry' || action.type === 'abort')))
         taken.delete(`${write.namespace}/${rollout.spec.workloadRef?.name}`)
+      const policy = ownValue(rollout.metadata.annotations, 'tranche.dev/release-policy')
+      const key = `${write.namespace}/${rollout.metadata.name}`
+      if (policy !== undefined) named.set(key, new Set(named.get(key)).add(`${write.namespace}/${policy}`))
     },
-    followRelease({ namespace, type, o }) {
+    followPolicy({ namespace, type, o }) {
       if (type === 'DELETED') return
-      const { metadata, spec } = o as unknown as RecordedRelease
-      const { action, onReapply } = spec?.tranche?.failure ?? {}
-      const key = `${namespace}/${metadata?.name}`
+      const { metadata, spec } = o as unknown as RecordedPolicy
+      const { action, onReapply } = spec?.failure ?? {}
+      const key = `${namespace}/${metadata.name}`
       const known = policies.get(key)
       policies.set(key, {
         rollback: known?.rollback === true || action === 'Rollback',
@@ -58,10 +63,12 @@ export function createReverts({ doubtIn, templateOf }: RevertParts): Reverts {
     },
     forget: (key) => void taken.delete(key),
     fault({ namespace, t }, { name, template = '' }, rollouts) {
-      const rules = rollouts.map(({ metadata }) => policies.get(`${namespace}/${metadata.name}`))
+      const rules = rollouts.map(({ metadata }) =>
+        [...(named.get(`${namespace}/${metadata.name}`) ?? [])].flatMap((policy) => policies.get(policy) ?? []),
+      )
       const isOf = ({ revision = '' }: Held): boolean => [template, undefined].includes(templateOf(revision))
       const isAsked = rollouts.some((rollout, at) => {
-        const byPolicy = rules[at]?.rollback === true || rules[at]?.revert === true
+        const byPolicy = rules[at]?.some(({ rollback, revert }) => rollback || revert) === true
         return asksToEnd(rollout) || holdsOf(rollout).some((held) => (held.reason !== 'Failed' || byPolicy) && isOf(held))
       })
       if (!isAsked) return 'changed the template without a request'
@@ -70,13 +77,23 @@ export function createReverts({ doubtIn, templateOf }: RevertParts): Reverts {
       const last = times.get(template)
       taken.set(key, times.set(template, t))
       if (last === undefined) return null
-      if (!rules.some((rule) => rule?.revert === true))
+      if (!rules.flat().some(({ revert }) => revert))
         return 'put the template back a second time, but no policy sets failure.onReapply: Revert'
       return t - last < SOONEST_AGAIN_MS - doubtIn({ sinceMs: last, nowMs: t })
         ? `put the template back again after ${t - last} ms, which is too soon`
         : null
     },
   }
+}
+
+interface Allowed {
+  readonly rollback: boolean
+  readonly revert: boolean
+}
+
+interface RecordedPolicy {
+  readonly metadata: { readonly name: string }
+  readonly spec?: { readonly failure?: { readonly action?: string; readonly onReapply?: string } }
 }
 
 type Held = NonNullable<NonNullable<RecordedRollout['status']>['heldRevisions']>[number]

@@ -48,8 +48,9 @@ describe('a change of keys that belong to the user', () => {
 
 describe('the template', () => {
   const putBack = { template: 'template-1' }
-  const policy = (failure: object): Fields => ({ metadata: { name: 'agent' }, spec: { tranche: { failure } } })
-  const revert = policy({ onReapply: 'Revert' })
+  const named = { metadata: { annotations: { 'tranche.dev/release-policy': 'careful' } } }
+  const ruled = (s: Script, failure: object, name = 'careful'): Script => s.policy(name, 2, {}, { failure })
+  const reverting = (s: Script): Script => ruled(s, { onReapply: 'Revert' })
   const holdOf = (revision: string | undefined, reason = 'Aborted'): Fields => ({ revision, digest: `d-${revision}`, reason })
   const held = (s: Script, ...holds: readonly Fields[]): Script => s.rollout({ status: { heldRevisions: holds } }, ours)
   const failed = (s: Script): Script => held(s, holdOf('v2', 'Failed'))
@@ -61,7 +62,7 @@ describe('the template', () => {
   const pruned = (s: Script, text: string): Script => s.rollout({ metadata: { annotations: { 'tranche.dev/held-revisions': text } } }, ours)
   const copyOf = (...revisions: readonly string[]): string => JSON.stringify(revisions.map((one) => holdOf(one)))
   const again = (s: Script, ms: number): Script => s.daemonSet({ template: 'template-2' }).wait(ms).daemonSet(putBack, ours)
-  const begin = (): Script => fleet({ template: 'template-1' }).daemonSet({ template: 'template-2' }).rollout({})
+  const begin = (): Script => fleet({ template: 'template-1' }).daemonSet({ template: 'template-2' }).rollout(named)
   judgeEach(
     'G11',
     [
@@ -129,31 +130,42 @@ describe('the template', () => {
       ['is not restored without a request', (s) => s.daemonSet(putBack, ours), ['G11']],
       [
         'is restored by a verdict if the policy says Rollback',
-        (s) => failed(s.order(policy({ action: 'Rollback' }))).daemonSet(putBack, ours),
+        (s) => failed(ruled(s, { action: 'Rollback' })).daemonSet(putBack, ours),
         [],
       ],
-      [
-        'is not restored by a verdict if no policy says so',
-        (s) => failed(s.order(policy({ action: 'Pause' }))).daemonSet(putBack, ours),
-        ['G11'],
-      ],
+      ['is not restored by a verdict if no policy says so', (s) => failed(ruled(s, { action: 'Pause' })).daemonSet(putBack, ours), ['G11']],
       ['is restored once for one abort', (s) => again(aborted(s).daemonSet(putBack, ours), 20_000), ['G11']],
       ['is restored again for another abort', (s) => again(aborted(s).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
       ['is restored again after a retry', (s) => again(aborted(s).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20), []],
-      ['is restored again if the policy says Revert', (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 20_000), []],
+      ['is restored again if the policy says Revert', (s) => again(aborted(reverting(s)).daemonSet(putBack, ours), 20_000), []],
       [
-        'is restored again as soon as clocks with whole seconds allow',
-        (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 8_500),
+        'is restored again if the policy says so after the release',
+        (s) => again(reverting(aborted(s).daemonSet(putBack, ours)), 20_000),
         [],
       ],
-      ['is restored again no sooner than after 10 s', (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 5_000), ['G11']],
+      [
+        'is not restored again because of a policy that the Rollout does not name',
+        (s) => again(ruled(aborted(s), { onReapply: 'Revert' }, 'other').daemonSet(putBack, ours), 20_000),
+        ['G11'],
+      ],
+      [
+        'is not restored again because our BatchRelease says so',
+        (s) => again(aborted(s.order({ spec: { tranche: { failure: { onReapply: 'Revert' } } } })).daemonSet(putBack, ours), 20_000),
+        ['G11'],
+      ],
+      [
+        'is restored again as soon as clocks with whole seconds allow',
+        (s) => again(aborted(reverting(s)).daemonSet(putBack, ours), 8_500),
+        [],
+      ],
+      ['is restored again no sooner than after 10 s', (s) => again(aborted(reverting(s)).daemonSet(putBack, ours), 5_000), ['G11']],
       ['never becomes one that it was not before', (s) => aborted(s).daemonSet({ template: 'template-7' }, ours), ['G11']],
     ],
     { begin },
   )
   judgeEach(
     'G11',
-    [['is restored again sooner if the clock was set', (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 5_000), []]],
+    [['is restored again sooner if the clock was set', (s) => again(aborted(reverting(s)).daemonSet(putBack, ours), 5_000), []]],
     { begin, query: (s) => ({ clockSteps: [{ atMs: s.nowMs - 2_000, ms: -6_000 }] }) },
   )
 })
