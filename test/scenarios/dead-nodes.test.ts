@@ -118,6 +118,31 @@ describe('nodes that were dead before the release, without a policy', () => {
     expectKept(stage)
   })
 
+  it('are more than a tenth with one that the last release took down, so that all of them count (G1)', async () => {
+    const policy = { failure: { maxFailedNodes: 3, action: 'Pause' }, soak: { final: '2m' } } as const
+    const annotations = { 'sim.tranche.dev/stop-ms': '5000' }
+    stage = await setStage({ nodes: 12, maxUnavailable: 3, steps: [{ replicas: '100%' }], policy, annotations })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 9)
+    await stage.until('a pod is terminating', async () => (await terminating()) !== undefined)
+    const inFlight = (await terminating()) ?? ''
+    await drive(stage.clock, stage.simulator.nodes.kill(inFlight))
+    await untilNodesOn(stage, 'v2', 11)
+    await stage.pass(5000)
+    const updated = await nodesByAge('v2')
+    const dead = [...updated.slice(0, 2), ...updated.slice(-1)]
+    for (const node of dead) await drive(stage.clock, stage.simulator.nodes.kill(node))
+    await stage.until('the release is over', isOver)
+    await stage.setImage('v3')
+    const text = '3 nodes are dead, and all of them count, because nodes.notReady.exempt leaves out at most 2'
+    await stage.until('the wait says so', async () => (await stage.release())?.status?.waiting?.message?.includes(text) === true)
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v3')).toEqual([])
+    for (const node of [...dead, inFlight]) await drive(stage.clock, stage.simulator.nodes.revive(node))
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  })
+
   it('cost no budget if another client deleted their pods, which dead kubelets cannot end (G1, G6)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     const dead = await killNodes(stage, 2)
@@ -214,6 +239,13 @@ function gapsOf(writes: readonly RecordedWrite[]): readonly number[] {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** @returns the nodes that run this version, the one with the oldest pod first */
+async function nodesByAge(version: string): Promise<readonly string[]> {
+  const nodes = await nodesOn(stage, version)
+  const made = (await stage.pods()).map(({ metadata, spec }) => [metadata.creationTimestamp ?? '', spec?.nodeName ?? ''] as const)
+  return made.toSorted().flatMap(([, node]) => (nodes.includes(node) ? [node] : []))
 }
 
 /** Whether the release has ended, but for nodes that are left behind. */

@@ -110,7 +110,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G1',
     fault: 'dead nodes cost no budget, however many there are',
-    edits: [{ file: exemptNodes, find: 'dead.length > most ? [] : dead', replace: 'dead' }],
+    edits: [{ file: exemptNodes, find: 'isTooMany ? [] : dead', replace: 'dead' }],
     worlds: 'down',
   },
   {

@@ -7,11 +7,11 @@ import { hasOldPod, hasSupersededPod, isInReach, isProven, isSuperseded, type Re
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
-  /** Names of the dead nodes, in the order of the view. */
+  /** Names of the dead nodes, in the order of the view; with those in flight only where there are more than `most` with them. */
   readonly dead: readonly string[]
   /** Maximum number of dead nodes that are exempt (≥ 0). */
   readonly most: number
-  /** Names of the exempt nodes: all dead ones, or none where there are more than `most`. */
+  /** Names of the exempt nodes: all of `dead`, or none where there are more than `most`. */
   readonly names: ReadonlySet<string>
   /** Names of nodes out of reach that count because of their superseded revision, which may have taken them down. */
   readonly suspect: readonly string[]
@@ -35,22 +35,25 @@ export interface ExemptionQuestion {
 
 /**
  * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: they may have failed
- * for one common reason, and the release should not add to them (L28).
+ * for one common reason, and the release should not add to them (L28). A node in flight is never exempt. It is one of the dead ones if an
+ * earlier release took it down: see {@link isOfEarlierRelease}.
  */
 export function exemptNodes(question: ExemptionQuestion): Exemption {
-  const { unavailable, revisions, rules, desired, monotonicMs } = question
+  const { unavailable, revisions, inFlight, rules, desired, monotonicMs } = question
   const most = Math.max(0, scaleIntOrPercent(rules.exempt, desired) ?? 0)
-  const dead: string[] = []
+  const lost: string[] = []
   const suspect: string[] = []
   let nextAtMs: number | null = null
   for (const node of unavailable) {
     if (isSuspect(node, revisions)) suspect.push(node.name)
     const fromMs = deadFromMs(node, question)
     if (fromMs === null) continue
-    if (fromMs <= monotonicMs) dead.push(node.name)
+    if (fromMs <= monotonicMs) lost.push(node.name)
     else nextAtMs = Math.min(fromMs, nextAtMs ?? fromMs)
   }
-  return { dead, most, names: new Set(dead.length > most ? [] : dead), suspect, nextAtMs }
+  const isTooMany = lost.length > most
+  const dead = isTooMany ? lost : lost.filter((name) => !inFlight.has(name))
+  return { dead, most, names: new Set(isTooMany ? [] : dead), suspect, nextAtMs }
 }
 
 function isSuspect(node: NodeView, revisions: Revisions): boolean {
@@ -58,13 +61,13 @@ function isSuspect(node: NodeView, revisions: Revisions): boolean {
 }
 
 /**
- * Since when (monotonic) a node without an available pod is dead. No release took it down: see {@link isUntouched}. It is dead at once where
- * its kubelet does not answer or it is in maintenance, and after `deadAfterMs` where its kubelet reports it NotReady.
+ * Since when (monotonic) a node without an available pod is dead. This release did not take it down: see {@link isUntouched}. It is dead at
+ * once where its kubelet does not answer or it is in maintenance, and after `deadAfterMs` where its kubelet reports it NotReady.
  *
  * @returns null for a node that is not dead, and will not be by the clock alone
  */
 function deadFromMs(node: NodeView, question: ExemptionQuestion): number | null {
-  if (!isUntouched(node, question)) return null
+  if (!isUntouched(node, question) && !isOfEarlierRelease(node, question)) return null
   if (!node.answers || node.maintenance !== undefined) return Number.NEGATIVE_INFINITY
   const fromMs = (node.notReadyFromMs ?? Number.POSITIVE_INFINITY) + question.rules.deadAfterMs
   return Number.isFinite(fromMs) ? fromMs : null
@@ -74,10 +77,24 @@ function deadFromMs(node: NodeView, question: ExemptionQuestion): number | null 
  * Whether no release took the node down: it is not in flight, one of its pods is of a revision that was stable, and none is of a superseded
  * one. Where all of them are terminating, another client has deleted them, as a native update does. They are of such revisions then.
  */
-function isUntouched({ name, pods }: NodeView, { revisions, inFlight }: ExemptionQuestion): boolean {
+function isUntouched(node: NodeView, { revisions, inFlight }: ExemptionQuestion): boolean {
+  const { name, pods } = node
   if (inFlight.has(name)) return false
+  if (pods.every(({ terminating }) => terminating)) return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
+  return runsProven(node, revisions)
+}
+
+/**
+ * Whether the permit of a node in flight is of an earlier release: the pod that came up is old by now, and of a revision that was stable.
+ * The pod may have been available before the node was lost, while no executor had a reason to write the record.
+ */
+function isOfEarlierRelease(node: NodeView, { revisions, inFlight }: ExemptionQuestion): boolean {
+  return inFlight.has(node.name) && hasOldPod(node, revisions.canary) && runsProven(node, revisions)
+}
+
+/** Whether a standing pod is of a revision that was stable, and none is of a superseded one. */
+function runsProven({ pods }: NodeView, revisions: Revisions): boolean {
   const standing = pods.filter(({ terminating }) => !terminating)
-  if (standing.length === 0) return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
   return standing.some((pod) => isProven(pod, revisions)) && !standing.some((pod) => isSuperseded(pod, revisions))
 }
 

@@ -100,6 +100,8 @@ export interface NodeTruth {
    * revision, one of unknown name, or a former one, and no other. It has no permit whose pod is terminating or gone.
    */
   readonly dead: boolean
+  /** As `dead`, but with such a permit, and with an old pod that stands: it counts among the dead ones, and is never exempt. */
+  readonly deadInFlight: boolean
   /** The node has an available, non-terminating pod. */
   readonly available: boolean
   /** The node has a standing pod on a revision other than the record's. */
@@ -126,12 +128,14 @@ export function truthOf({ nodes, pods, record, minReadySeconds, notReady, former
         ({ node: permitted, podUid }) => permitted === name && !here.some(({ pod }) => stands(pod) && pod.metadata.uid === podUid),
       )
       const isLost = inMaintenance || health === 'Unknown' || (health === 'False' && seenNotReadyMs(name) >= (notReady?.afterMs ?? 300_000))
+      const isAway = isLost && !inReach && !hasSuperseded && !available
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         isReady: health === 'True',
         inReach,
         pods: here,
-        dead: isLost && !inReach && !hasSuperseded && (old || isLeftByOthers) && !isInFlight && !available,
+        dead: isAway && (old || isLeftByOthers) && !isInFlight,
+        deadInFlight: isAway && old && isInFlight,
         available,
         old,
       }
@@ -155,7 +159,9 @@ export function isFlying(permit: Permit, truth: ReadonlyMap<string, NodeTruth>):
 /** Dead nodes, unless more are dead than the policy exempts. */
 export function exemptIn(desired: readonly (readonly [string, NodeTruth])[], rule: DeadRule | undefined): ReadonlySet<string> {
   const dead = desired.filter(([, node]) => node.dead).map(([name]) => name)
-  return new Set(dead.length <= (rule?.most(desired.length) ?? Math.ceil(desired.length / 10)) ? dead : [])
+  const deadInFlight = desired.filter(([, node]) => node.deadInFlight)
+  const most = rule?.most(desired.length) ?? Math.ceil(desired.length / 10)
+  return new Set(dead.length + deadInFlight.length <= most ? dead : [])
 }
 
 /** What the batch lacks (G3): its size minus the nodes that run, or will come back on, the revision, or have a permit. */

@@ -383,6 +383,33 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'execute c',
     ],
     [
+      'a node that an earlier release took down is one of the dead ones, of which there are too many then (G1)',
+      { nodes: 'a?:old! b?:old! c:old d:old', rules: { notReady: { exempt: 1 } }, permits: 'a.gone c', limit: 2 },
+      'wait for budget',
+    ],
+    [
+      'a node that an earlier release took down costs budget, though no more nodes are dead than the policy exempts (G1)',
+      { nodes: 'a?:old! b?:old! c:old d:old', rules: { notReady: { exempt: 2 } }, permits: 'a.gone c', limit: 1 },
+      'wait for budget',
+    ],
+    [
+      'beside a node that an earlier release took down, the dead ones cost no budget while there are few (G1, G6)',
+      { nodes: 'a?:old! b?:old! c:old d:old', rules: { notReady: { exempt: 2 } }, permits: 'a.gone c', limit: 2 },
+      'execute c',
+    ],
+    [
+      'a node that is lost in its rollback is not one of the dead ones (G6)',
+      {
+        nodes: 'a?:new! b?:former! c:old d:old',
+        former: ['former'],
+        rules: { notReady: { exempt: 1 } },
+        permits: 'a.gone c',
+        limit: 2,
+        published: { stableRevision: 'new' },
+      },
+      'execute c',
+    ],
+    [
       'a dead node costs budget if its terminating pod is of a superseded revision, or of the one that is released (G1)',
       { nodes: 'a?:badx b?:newx c:old', rules: { notReady: { exempt: '100%' } }, permits: 'c', limit: 2 },
       'wait for budget',

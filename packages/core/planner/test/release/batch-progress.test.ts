@@ -76,6 +76,14 @@ describe('batchProgress', () => {
       question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
       want: { unavailable: ['a', 'b', 'c'] },
     },
+    'counts a dead node that an earlier release took down as unavailable, and exempts the others while they are few with it': {
+      question: { nodes: { notReady: { exempt: 2 } }, fleet: nodes('a:old!? b:old!? c:old d:old'), permits: [inFlight('a')] },
+      want: { unavailable: ['a'], exemption: expect.objectContaining({ dead: ['b'], names: new Set(['b']) }) },
+    },
+    'counts all dead nodes as unavailable if more are dead with one that an earlier release took down': {
+      question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old d:old'), permits: [inFlight('a')] },
+      want: { unavailable: ['a', 'b'], exemption: expect.objectContaining({ dead: ['a', 'b'], names: new Set() }) },
+    },
     'is upgrading while nodes are missing': {
       question: {},
       want: { size: 2, partition: 2, effectiveSize: 2, updated: 0, state: 'Upgrading' },
