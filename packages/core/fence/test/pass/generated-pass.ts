@@ -100,7 +100,7 @@ export interface NodeTruth {
    * revision, one of unknown name, or a former one, and no other. It has no permit whose pod is terminating or gone.
    */
   readonly dead: boolean
-  /** As `dead`, but with such a permit, and with an old pod that stands: it counts among the dead ones, and is never exempt. */
+  /** As `dead`, but with such a permit, and an old pod that is not terminating: it counts among the dead ones, and is never exempt. */
   readonly deadInFlight: boolean
   /** The node has an available, non-terminating pod. */
   readonly available: boolean
